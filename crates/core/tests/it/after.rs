@@ -241,6 +241,20 @@ fn behind(listener: Arc<Waiting>) -> Subscription {
     Subscription::new("behind", listener, Duration::from_secs(10), Delivery::BehindReply)
 }
 
+#[tokio::test]
+async fn f2_a_slow_listener_behind_the_answer_holds_up_no_other_one() {
+    let (stuck, audit) = (Waiting::new(after_call()), Waiting::new(after_call()));
+    let named = |name, listener| Subscription::new(name, listener, Duration::from_secs(10), Delivery::BehindReply);
+    let host = Host::subscribed(vec![named("stuck", stuck.clone()), named("audit", audit.clone())]);
+    host.call().await;
+    audit.go_on.notify_one();
+    audit.asked.notified().await;
+    host.call().await;
+    // The second event comes only when the first is over; the stuck listener still has both of its own.
+    audit.asked.notified().await;
+    assert_eq!((audit.told.lock().unwrap().len(), stuck.told.lock().unwrap().len()), (1, 0));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a5_the_queue_behind_the_answer_is_bounded_and_what_is_dropped_is_counted() {
     let waiting = Waiting::new(after_call());
