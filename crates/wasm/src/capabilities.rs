@@ -14,7 +14,6 @@ use std::sync::Arc;
 use callgate_core::Json;
 
 pub(crate) use http::{NotGranted, deny as deny_http, is_http};
-pub(crate) use log::write_line;
 pub(crate) use state::StateAccess;
 pub(crate) use wasi::{INTERFACES as WASI_INTERFACES, context};
 

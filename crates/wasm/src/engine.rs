@@ -7,7 +7,6 @@ use wasmtime::{Engine, Instance, Module, Store, Trap};
 
 use settings::Allocation;
 
-pub(crate) use settings::WASM_STACK;
 pub(crate) use ticker::Heartbeat;
 
 /// `(module (func loop br 0 end) (start 0))`: a guest that never ends.

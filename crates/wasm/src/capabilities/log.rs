@@ -19,7 +19,7 @@ impl Host for EventState {
 }
 
 /// Writes a line that is fit for the log.
-pub(crate) fn write_line(listener: &str, level: Level, line: &str) {
+fn write_line(listener: &str, level: Level, line: &str) {
     const TARGET: &str = "callgate::listener";
     match level {
         Level::Debug => tracing::debug!(target: TARGET, listener, "{line}"),

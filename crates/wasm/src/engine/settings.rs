@@ -9,7 +9,7 @@ use wasmtime::{
 use super::SandboxConfig;
 
 /// The stack of one guest, in bytes.
-pub(crate) const WASM_STACK: usize = 512 << 10;
+const WASM_STACK: usize = 512 << 10;
 /// The stack of one guest and of the host calls that it makes.
 const EVENT_STACK: usize = 2 << 20;
 /// Reserving all that 32 bits can address lets compiled code leave the bounds checks to the hardware. It costs address
@@ -37,8 +37,7 @@ pub(super) fn config(allocation: &Allocation<'_>) -> Config {
     config.max_wasm_stack(WASM_STACK).async_stack_size(EVENT_STACK).async_stack_zeroing(true);
     config
         .wasm_backtrace_max_frames(NonZeroUsize::new(20))
-        .wasm_backtrace_details(WasmBacktraceDetails::Disable)
-        .coredump_on_trap(false);
+        .wasm_backtrace_details(WasmBacktraceDetails::Disable);
     config.shared_memory(false).wasm_memory64(false).wasm_multi_memory(false).wasm_relaxed_simd(false);
     config
         .memory_init_cow(true)

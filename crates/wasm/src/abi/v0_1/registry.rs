@@ -19,23 +19,25 @@ const MOST_ROWS: usize = 1_000;
 pub(crate) struct NoRegistry;
 
 impl EventState {
-    fn rows(&self) -> wasmtime::Result<&Arc<ToolRegistry>> {
+    fn under_decision(&self) -> wasmtime::Result<&Arc<ToolRegistry>> {
         Ok(self.registry.as_ref().ok_or(NoRegistry)?)
     }
 }
 
+impl types::Host for EventState {}
+
 impl Host for EventState {
     async fn count(&mut self) -> wasmtime::Result<u32> {
-        Ok(u32::try_from(self.rows()?.rows().len()).unwrap_or(u32::MAX))
+        Ok(u32::try_from(self.under_decision()?.rows().len()).unwrap_or(u32::MAX))
     }
 
     async fn find(&mut self, identifier: String) -> wasmtime::Result<Option<types::Row>> {
-        Ok(self.rows()?.find(&identifier).map(|tool| lower::row(&tool.row)))
+        Ok(self.under_decision()?.find(&identifier).map(|tool| lower::row(&tool.row)))
     }
 
     async fn rows(&mut self, start: u32, length: u32) -> wasmtime::Result<Vec<types::Row>> {
         let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
-        let rows = EventState::rows(self)?.rows().iter();
+        let rows = self.under_decision()?.rows().iter();
         Ok(rows.skip(index(start)).take(index(length).min(MOST_ROWS)).map(|row| lower::row(row)).collect())
     }
 }
