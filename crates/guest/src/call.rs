@@ -47,10 +47,7 @@ impl ToolCall {
     /// Names the run of the host process that asks: another one after every start. A call that was begun under another run
     /// and has no recorded end was cut off. Empty where the host does not tell.
     pub fn host_run(&self) -> String {
-        self.attribute("callgate/host-run")
-            .ok()
-            .flatten()
-            .unwrap_or_default()
+        self.attribute("callgate/host-run").ok().flatten().unwrap_or_default()
     }
 }
 
@@ -60,10 +57,7 @@ fn value<T: DeserializeOwned>(entries: &[Entry], key: &str) -> Result<Option<T>,
     };
     match serde_json::from_str(&entry.value) {
         Ok(value) => Ok(Some(value)),
-        Err(error) => Err(MetaError {
-            key: key.to_owned(),
-            detail: error.to_string(),
-        }),
+        Err(error) => Err(MetaError { key: key.to_owned(), detail: error.to_string() }),
     }
 }
 
@@ -81,9 +75,7 @@ impl Payload {
     /// nested too deeply, over the text as it was sent.
     pub fn digest(&self) -> String {
         match self {
-            Self::Inline(text) => {
-                json::digest(&json::canonical(text).unwrap_or_else(|_| text.clone()))
-            }
+            Self::Inline(text) => json::digest(&json::canonical(text).unwrap_or_else(|_| text.clone())),
             Self::Oversize(oversize) => oversize.digest.clone(),
         }
     }
@@ -97,10 +89,7 @@ mod tests {
 
     #[test]
     fn n4_meta_is_looked_up_with_its_type() {
-        let call = call("t", "{}")
-            .with_meta("key", "\"k\"")
-            .with_meta("number", "7")
-            .with_meta("nothing", "null");
+        let call = call("t", "{}").with_meta("key", "\"k\"").with_meta("number", "7").with_meta("nothing", "null");
         assert_eq!(call.meta::<String>("key"), Ok(Some("k".to_owned())));
         assert_eq!(call.meta::<String>("absent"), Ok(None));
         assert_eq!(call.meta::<u32>("number"), Ok(Some(7)));
@@ -111,23 +100,14 @@ mod tests {
 
     #[test]
     fn f4_an_oversize_document_is_known_by_its_digest() {
-        let oversize = Payload::Oversize(Oversize {
-            bytes: 9_000_000,
-            digest: "ab12".into(),
-        });
-        assert_eq!(
-            (oversize.text(), oversize.digest().as_str()),
-            (None, "ab12")
-        );
+        let oversize = Payload::Oversize(Oversize { bytes: 9_000_000, digest: "ab12".into() });
+        assert_eq!((oversize.text(), oversize.digest().as_str()), (None, "ab12"));
     }
 
     #[test]
     fn equal_documents_have_equal_digests() {
         let digest = |text: &str| Payload::Inline(text.into()).digest();
-        assert_eq!(
-            digest(r#"{"a":1,"b":[2,3]}"#),
-            digest(r#"{ "b": [2, 3], "a": 1 }"#)
-        );
+        assert_eq!(digest(r#"{"a":1,"b":[2,3]}"#), digest(r#"{ "b": [2, 3], "a": 1 }"#));
         assert_ne!(digest(r#"{"a":1}"#), digest(r#"{"a":2}"#));
         assert_ne!(digest(r#"{"a":[1,2]}"#), digest(r#"{"a":[2,1]}"#));
         assert_ne!(digest("not JSON"), digest("not json"));

@@ -31,10 +31,7 @@ pub fn get<T: DeserializeOwned>(key: &str) -> Result<Option<T>, ConfigError> {
     };
     serde_json::from_str(&text)
         .map(Some)
-        .map_err(|error| ConfigError {
-            key: key.to_owned(),
-            detail: error.to_string(),
-        })
+        .map_err(|error| ConfigError { key: key.to_owned(), detail: error.to_string() })
 }
 
 /// The value under that key, or the given one where the configuration has no such key.

@@ -33,7 +33,7 @@ macro_rules! __export_hook {
     ($listener:ident grant) => {
         const _: () = {
             #[cfg(target_arch = "wasm32")]
-            $crate::bindings::grant::export_grant!($listener with_types_in $crate::bindings::grant);
+    $crate::bindings::grant::export_grant!($listener with_types_in $crate::bindings::grant);
             const fn is_implemented<T: $crate::GrantHook>() {}
             is_implemented::<$listener>();
         };
@@ -41,7 +41,7 @@ macro_rules! __export_hook {
     ($listener:ident before_call) => {
         const _: () = {
             #[cfg(target_arch = "wasm32")]
-            $crate::bindings::before_call::export_before_call!($listener with_types_in $crate::bindings::before_call);
+    $crate::bindings::before_call::export_before_call!($listener with_types_in $crate::bindings::before_call);
             const fn is_implemented<T: $crate::BeforeCallHook>() {}
             is_implemented::<$listener>();
         };
@@ -49,7 +49,7 @@ macro_rules! __export_hook {
     ($listener:ident after_call) => {
         const _: () = {
             #[cfg(target_arch = "wasm32")]
-            $crate::bindings::after_call::export_after_call!($listener with_types_in $crate::bindings::after_call);
+    $crate::bindings::after_call::export_after_call!($listener with_types_in $crate::bindings::after_call);
             const fn is_implemented<T: $crate::AfterCallHook>() {}
             is_implemented::<$listener>();
         };

@@ -35,10 +35,7 @@ pub fn canonical(text: &str) -> Result<String, CanonicalError> {
 
 /// SHA-256 of the text in lower-case hex.
 pub fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes())
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn write(value: &RawValue, depth: usize, out: &mut String) -> Result<(), CanonicalError> {
@@ -69,9 +66,7 @@ fn write(value: &RawValue, depth: usize, out: &mut String) -> Result<(), Canonic
             }
             out.push_str(if elements.is_empty() { "[]" } else { "]" });
         }
-        Some(b'"') => out.push_str(&serde_json::to_string(&serde_json::from_str::<String>(
-            text,
-        )?)?),
+        Some(b'"') => out.push_str(&serde_json::to_string(&serde_json::from_str::<String>(text)?)?),
         _ => out.push_str(text),
     }
     Ok(())
@@ -117,13 +112,7 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_digits() {
-        for number in [
-            "9007199254740993",
-            "123456789012345678901234567890",
-            "1.0",
-            "1e400",
-            "-0",
-        ] {
+        for number in ["9007199254740993", "123456789012345678901234567890", "1.0", "1e400", "-0"] {
             assert_eq!(canonical(number).unwrap(), number);
         }
     }
@@ -138,17 +127,11 @@ mod tests {
     fn depth_is_bounded() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(canonical(&nested(MAX_DEPTH)).is_ok());
-        assert!(matches!(
-            canonical(&nested(100_000)),
-            Err(CanonicalError::TooDeep)
-        ));
+        assert!(matches!(canonical(&nested(100_000)), Err(CanonicalError::TooDeep)));
     }
 
     #[test]
     fn digests_are_sha_256_in_hex() {
-        assert_eq!(
-            digest("abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(digest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

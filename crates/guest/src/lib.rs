@@ -18,6 +18,7 @@ mod verdict;
 pub mod config;
 pub mod json;
 pub mod log;
+pub mod pattern;
 pub mod state;
 
 mod host;
@@ -38,9 +39,7 @@ pub use bindings::after_call::exports::callgate::listener::after_call::{
     Completion, Dispatch, Ending, Failure, Report, Step,
 };
 
-pub use bindings::shared::callgate::listener::types::{
-    Caller, Entry, Oversize, Payload, Row, ToolCall,
-};
+pub use bindings::shared::callgate::listener::types::{Caller, Entry, Oversize, Payload, Row, ToolCall};
 
 pub use call::MetaError;
 pub use host::registry;

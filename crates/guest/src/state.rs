@@ -56,9 +56,7 @@ impl Keep {
     fn milliseconds(self) -> Result<Option<u32>, StateError> {
         match self {
             Self::Forever => Ok(None),
-            Self::For(time) => u32::try_from(time.as_millis())
-                .map(Some)
-                .map_err(|_| StateError::OutOfBounds),
+            Self::For(time) => u32::try_from(time.as_millis()).map(Some).map_err(|_| StateError::OutOfBounds),
         }
     }
 }
@@ -92,18 +90,8 @@ pub fn put_if_absent(key: &str, value: &str, keep: Keep) -> Result<Option<String
 ///
 /// # Errors
 /// [`StateError`].
-pub fn replace(
-    key: &str,
-    expected: &str,
-    replacement: &str,
-    keep: Keep,
-) -> Result<bool, StateError> {
-    Ok(store::compare_and_swap(
-        key,
-        Some(expected),
-        Some(replacement),
-        keep.milliseconds()?,
-    )?)
+pub fn replace(key: &str, expected: &str, replacement: &str, keep: Keep) -> Result<bool, StateError> {
+    Ok(store::compare_and_swap(key, Some(expected), Some(replacement), keep.milliseconds()?)?)
 }
 
 /// Removes the value if it is still the expected one and tells whether it did.
@@ -138,23 +126,13 @@ mod tests {
     fn an_expiry_beyond_32_bits_is_refused_rather_than_cut() {
         let too_long = Keep::For(Duration::from_millis(u64::from(u32::MAX) + 1));
         assert_eq!(set("k", "v", too_long), Err(StateError::OutOfBounds));
-        assert_eq!(
-            set(
-                "k",
-                "v",
-                Keep::For(Duration::from_millis(u64::from(u32::MAX)))
-            ),
-            Ok(())
-        );
+        assert_eq!(set("k", "v", Keep::For(Duration::from_millis(u64::from(u32::MAX)))), Ok(()));
     }
 
     #[test]
     fn one_of_many_claims_and_one_of_many_replaces() {
         assert_eq!(put_if_absent("k", "first", Keep::Forever), Ok(None));
-        assert_eq!(
-            put_if_absent("k", "second", Keep::Forever),
-            Ok(Some("first".into()))
-        );
+        assert_eq!(put_if_absent("k", "second", Keep::Forever), Ok(Some("first".into())));
         assert_eq!(replace("k", "second", "third", Keep::Forever), Ok(false));
         assert_eq!(replace("k", "first", "third", Keep::Forever), Ok(true));
         assert_eq!(remove_if("k", "first"), Ok(false));

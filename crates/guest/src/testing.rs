@@ -48,10 +48,7 @@ impl TestHost {
     /// Registers the rows that a grant hook decides over.
     #[must_use]
     pub fn register(self, rows: impl IntoIterator<Item = Row>) -> Self {
-        host::with(|host| {
-            host.rows
-                .extend(rows.into_iter().map(|row| (row.identifier.clone(), row)))
-        });
+        host::with(|host| host.rows.extend(rows.into_iter().map(|row| (row.identifier.clone(), row))));
         self
     }
 
@@ -63,12 +60,8 @@ impl TestHost {
     /// The keys in the store that start with the prefix, with their values, in the order of the keys.
     pub fn stored(&self, prefix: &str) -> Vec<(String, String)> {
         host::with(|host| {
-            let live = host
-                .state
-                .iter()
-                .filter(|(key, value)| key.starts_with(prefix) && value.is_live(host.now));
-            live.map(|(key, value)| (key.clone(), value.text.clone()))
-                .collect()
+            let live = host.state.iter().filter(|(key, value)| key.starts_with(prefix) && value.is_live(host.now));
+            live.map(|(key, value)| (key.clone(), value.text.clone())).collect()
         })
     }
 

@@ -9,18 +9,12 @@ use crate::{Decision, Denial, Narrowing, Verdict};
 impl Verdict {
     /// Refuses the call. The caller is usually a model: the reason says what it can do about it.
     pub fn deny(reason: impl Into<String>) -> Self {
-        Self::Deny(Denial {
-            reason: reason.into(),
-            private_reason: None,
-        })
+        Self::Deny(Denial { reason: reason.into(), private_reason: None })
     }
 
     /// Refuses the call, with a second reason that only the log and the audit trail get.
     pub fn deny_privately(reason: impl Into<String>, private_reason: impl Into<String>) -> Self {
-        Self::Deny(Denial {
-            reason: reason.into(),
-            private_reason: Some(private_reason.into()),
-        })
+        Self::Deny(Denial { reason: reason.into(), private_reason: Some(private_reason.into()) })
     }
 
     /// Replies with a tool result of one text block in place of running the tool. A tool with an output schema needs a
@@ -33,19 +27,13 @@ impl Verdict {
 impl Narrowing {
     /// Keeps nothing.
     pub fn nothing() -> Self {
-        Self {
-            identifiers: Vec::new(),
-            patterns: Vec::new(),
-            excluding: Vec::new(),
-            reusable_ms: 0,
-        }
+        Self { identifiers: Vec::new(), patterns: Vec::new(), excluding: Vec::new(), reusable_ms: 0 }
     }
 
     /// Keeps these rows too, generic ones included.
     #[must_use]
     pub fn named(mut self, identifiers: impl IntoIterator<Item: Into<String>>) -> Self {
-        self.identifiers
-            .extend(identifiers.into_iter().map(Into::into));
+        self.identifiers.extend(identifiers.into_iter().map(Into::into));
         self
     }
 
@@ -103,12 +91,7 @@ mod tests {
 
     #[test]
     fn b2_a_text_answer_is_a_tool_result() {
-        let Verdict::Answer(result) = Verdict::answer_text("a \"quoted\" word") else {
-            panic!("no answer")
-        };
-        assert_eq!(
-            result,
-            r#"{"content":[{"text":"a \"quoted\" word","type":"text"}]}"#
-        );
+        let Verdict::Answer(result) = Verdict::answer_text("a \"quoted\" word") else { panic!("no answer") };
+        assert_eq!(result, r#"{"content":[{"text":"a \"quoted\" word","type":"text"}]}"#);
     }
 }

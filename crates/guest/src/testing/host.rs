@@ -65,14 +65,7 @@ pub(crate) mod registry {
 
     /// At most `length` rows from the `start`th on, ordered by identifier, at most 1,000 at once.
     pub fn rows(start: u32, length: u32) -> Vec<Row> {
-        super::with(|host| {
-            host.rows
-                .values()
-                .skip(start as usize)
-                .take(length.min(1_000) as usize)
-                .cloned()
-                .collect()
-        })
+        super::with(|host| host.rows.values().skip(start as usize).take(length.min(1_000) as usize).cloned().collect())
     }
 }
 
@@ -93,11 +86,7 @@ pub(crate) mod state {
         Ok(())
     }
 
-    pub(crate) fn put_if_absent(
-        key: &str,
-        value: &str,
-        expiry_ms: Option<u32>,
-    ) -> Result<Option<String>, Error> {
+    pub(crate) fn put_if_absent(key: &str, value: &str, expiry_ms: Option<u32>) -> Result<Option<String>, Error> {
         check(key, Some(value))?;
         with(|host| {
             let there = live(host, key);
@@ -130,9 +119,7 @@ pub(crate) mod state {
     pub(crate) fn increment(key: &str, by: i32, expiry_ms: Option<u32>) -> Result<i32, Error> {
         check(key, None)?;
         with(|host| {
-            let now: i32 = live(host, key)
-                .map_or(Ok(0), |text| text.parse())
-                .map_err(|_| Error::NotANumber)?;
+            let now: i32 = live(host, key).map_or(Ok(0), |text| text.parse()).map_err(|_| Error::NotANumber)?;
             let sum = now.checked_add(by).ok_or(Error::NotANumber)?;
             put(host, key, &sum.to_string(), expiry_ms);
             Ok(sum)
@@ -149,30 +136,16 @@ pub(crate) mod state {
     }
 
     fn check(key: &str, value: Option<&str>) -> Result<(), Error> {
-        let fits = (1..=512).contains(&key.len())
-            && value.is_none_or(|value| value.len() <= 1_024 * 1_024);
-        if fits {
-            Ok(())
-        } else {
-            Err(Error::OutOfBounds)
-        }
+        let fits = (1..=512).contains(&key.len()) && value.is_none_or(|value| value.len() <= 1_024 * 1_024);
+        if fits { Ok(()) } else { Err(Error::OutOfBounds) }
     }
 
     fn live(host: &Contents, key: &str) -> Option<String> {
-        host.state
-            .get(key)
-            .filter(|value| value.is_live(host.now))
-            .map(|value| value.text.clone())
+        host.state.get(key).filter(|value| value.is_live(host.now)).map(|value| value.text.clone())
     }
 
     fn put(host: &mut Contents, key: &str, value: &str, expiry_ms: Option<u32>) {
         let expires = expiry_ms.map(|ms| host.now + Duration::from_millis(ms.into()));
-        host.state.insert(
-            key.to_owned(),
-            Value {
-                text: value.to_owned(),
-                expires,
-            },
-        );
+        host.state.insert(key.to_owned(), Value { text: value.to_owned(), expires });
     }
 }

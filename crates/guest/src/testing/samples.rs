@@ -37,10 +37,7 @@ pub fn call(identifier: &str, arguments: &str) -> ToolCall {
         meta: Vec::new(),
         meta_dropped: 0,
         continuation: false,
-        attributes: vec![Entry {
-            key: "callgate/host-run".to_owned(),
-            value: "\"run-1\"".to_owned(),
-        }],
+        attributes: vec![Entry { key: "callgate/host-run".to_owned(), value: "\"run-1\"".to_owned() }],
     }
 }
 
@@ -63,10 +60,7 @@ impl ToolCall {
     /// The same call under another id.
     #[must_use]
     pub fn with_id(self, id: &str) -> Self {
-        Self {
-            id: id.to_owned(),
-            ..self
-        }
+        Self { id: id.to_owned(), ..self }
     }
 
     /// The same call by another caller.
@@ -78,31 +72,21 @@ impl ToolCall {
     /// The same call with one more `_meta` entry, its value given as JSON text.
     #[must_use]
     pub fn with_meta(mut self, key: &str, json: &str) -> Self {
-        self.meta.push(Entry {
-            key: key.to_owned(),
-            value: json.to_owned(),
-        });
+        self.meta.push(Entry { key: key.to_owned(), value: json.to_owned() });
         self
     }
 
     /// The same call in another run of the host process.
     #[must_use]
     pub fn with_host_run(mut self, run: &str) -> Self {
-        self.attributes
-            .retain(|entry| entry.key != "callgate/host-run");
-        self.attributes.push(Entry {
-            key: "callgate/host-run".to_owned(),
-            value: format!("\"{run}\""),
-        });
+        self.attributes.retain(|entry| entry.key != "callgate/host-run");
+        self.attributes.push(Entry { key: "callgate/host-run".to_owned(), value: format!("\"{run}\"") });
         self
     }
 
     /// A later round of the same call.
     #[must_use]
     pub fn continued(self) -> Self {
-        Self {
-            continuation: true,
-            ..self
-        }
+        Self { continuation: true, ..self }
     }
 }
