@@ -65,7 +65,7 @@ impl Payload {
     /// The JSON text; none where it was over the size that this listener may be handed.
     pub fn text(&self) -> Option<&str> {
         match self {
-            Self::Inline(text) => Some(text),
+            Self::Text(text) => Some(text),
             Self::Oversize(_) => None,
         }
     }
@@ -75,7 +75,7 @@ impl Payload {
     /// nested too deeply, over the text as it was sent.
     pub fn digest(&self) -> String {
         match self {
-            Self::Inline(text) => json::digest(&json::canonical(text).unwrap_or_else(|_| text.clone())),
+            Self::Text(text) => json::digest(&json::canonical(text).unwrap_or_else(|_| text.clone())),
             Self::Oversize(oversize) => oversize.digest.clone(),
         }
     }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn equal_documents_have_equal_digests() {
-        let digest = |text: &str| Payload::Inline(text.into()).digest();
+        let digest = |text: &str| Payload::Text(text.into()).digest();
         assert_eq!(digest(r#"{"a":1,"b":[2,3]}"#), digest(r#"{ "b": [2, 3], "a": 1 }"#));
         assert_ne!(digest(r#"{"a":1}"#), digest(r#"{"a":2}"#));
         assert_ne!(digest(r#"{"a":[1,2]}"#), digest(r#"{"a":[2,1]}"#));

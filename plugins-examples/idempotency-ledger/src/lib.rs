@@ -81,8 +81,8 @@ fn progress(report: &Report) -> Result<Option<Progress>, String> {
         (Dispatch::None, _) if report.call.continuation => Some(Progress::Waiting),
         (Dispatch::None, _) => None,
         (_, Ending::Executed(Completion::Complete)) => match &report.reply {
-            Some(Payload::Inline(result)) if is_error(result) && !config::get_or("store-errors", true)? => None,
-            Some(Payload::Inline(result)) => Some(Progress::Completed { result: result.clone() }),
+            Some(Payload::Text(result)) if is_error(result) && !config::get_or("store-errors", true)? => None,
+            Some(Payload::Text(result)) => Some(Progress::Completed { result: result.clone() }),
             Some(Payload::Oversize(_)) | None => Some(Progress::Unkept),
         },
         (_, Ending::Executed(Completion::InputRequired)) => Some(Progress::Waiting),

@@ -43,7 +43,7 @@ fn a_repeat_gets_the_first_result_byte_for_byte() {
     run(&order(), RESULT);
     let mut repeat = order().with_id("call-2");
     assert_eq!(ask(&repeat), Verdict::Answer(RESULT.into()));
-    repeat.arguments = Payload::Inline(r#"{ "to": "bob", "amount": 5 }"#.into());
+    repeat.arguments = Payload::Text(r#"{ "to": "bob", "amount": 5 }"#.into());
     assert_eq!(ask(&repeat), Verdict::Answer(RESULT.into()), "the order of members does not count");
 }
 
@@ -75,7 +75,7 @@ fn n4_a_key_that_is_no_key_is_refused_rather_than_ignored() {
 fn other_arguments_under_the_same_key_are_refused() {
     let _host = TestHost::new();
     let mut other = order().with_id("call-2");
-    other.arguments = Payload::Inline(r#"{"amount":6,"to":"bob"}"#.into());
+    other.arguments = Payload::Text(r#"{"amount":6,"to":"bob"}"#.into());
     assert_eq!(ask(&order()), Verdict::Proceed);
     assert!(reason(ask(&other)).contains("other arguments"), "while it runs");
     tell(&order(), Ending::Executed(Completion::Complete), Dispatch::Done, Some(RESULT));
@@ -208,7 +208,7 @@ fn w4_a_claim_waits_for_its_next_round_and_only_the_last_result_is_kept() {
     tell(&refused, Ending::Denied("another".into()), Dispatch::None, None);
 
     let mut other = order().with_id("call-4").continued();
-    other.arguments = Payload::Inline("{}".into());
+    other.arguments = Payload::Text("{}".into());
     assert!(reason(ask(&other)).contains("other arguments"));
 
     let last = order().with_id("call-5").continued();

@@ -17,7 +17,8 @@ export const grant = {
 export const beforeCall = {
   // Denies when the arguments ask for it.
   decide(call, row) {
-    const { refuse } = call.arguments.tag === "inline" ? JSON.parse(call.arguments.val) : {};
+    if (call.arguments.tag !== "text") return { tag: "deny", val: { reason: "The arguments are too large to judge." } };
+    const { refuse } = JSON.parse(call.arguments.val);
     if (typeof refuse !== "string") return { tag: "proceed" };
     return { tag: "deny", val: { reason: refuse, privateReason: `asked for, calling ${row.identifier}` } };
   },

@@ -24,8 +24,9 @@ class BeforeCall(exports.BeforeCall):
     """Denies when the arguments ask for it."""
 
     def decide(self, call: types.ToolCall, row: types.Row) -> before_call.Verdict:
-        inline = isinstance(call.arguments, types.Payload_Inline)
-        refuse = json.loads(call.arguments.value).get("refuse") if inline else None
+        if not isinstance(call.arguments, types.Payload_Text):
+            return before_call.Verdict_Deny(before_call.Denial("The arguments are too large to judge.", None))
+        refuse = json.loads(call.arguments.value).get("refuse")
         if not isinstance(refuse, str):
             return before_call.Verdict_Proceed()
         return before_call.Verdict_Deny(before_call.Denial(refuse, f"asked for, calling {row.identifier}"))
