@@ -1,1 +1,5 @@
-//! To come.
+//! The gateway: one configuration file, the servers behind it, the listeners in front of them, and the commands around it.
+#![deny(missing_docs)]
+
+pub mod config;
+pub mod sqlite_state;
