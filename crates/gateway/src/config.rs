@@ -6,17 +6,18 @@ mod document;
 mod bounded;
 mod source;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use callgate_core::Caller;
 use callgate_core::json::Json;
 use callgate_core::permissions::Permissions;
 use callgate_core::registry::{Exposure, Reach};
+use callgate_core::subscription::Delivery;
+use callgate_wasm::{Capability, Hook, Pin, SandboxLimits};
 
-pub use document::{Capability, Delivery, Hook, Limits, json_schema};
+pub use document::json_schema;
 pub use source::{Problem, Problems, Source};
 
 /// A configuration without contradictions. Paths are absolute or relative to the working directory of the process.
@@ -72,7 +73,7 @@ pub struct Upstream {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The program: a name to look up, or a path.
-    pub program: PathBuf,
+    pub program: String,
     /// What it gets.
     pub arguments: Vec<String>,
     /// Variables that are set on top of the inherited environment.
@@ -114,18 +115,16 @@ pub struct ListenerConfig {
     pub component: PathBuf,
     /// The line that names the file.
     pub component_line: usize,
-    /// The digest that the file must have, in lower-case hex.
-    pub sha256: Option<String>,
+    /// The digest that the file must have.
+    pub pin: Option<Pin>,
     /// The hooks that are used, each with its line; none for all that the component has.
     pub hooks: Option<Vec<(Hook, usize)>>,
     /// The host interfaces that it may use besides log and config.
-    pub capabilities: Vec<Capability>,
-    /// How long one event may take; none for the default.
-    pub deadline: Option<Duration>,
+    pub capabilities: BTreeSet<Capability>,
     /// When after-call events are delivered.
     pub delivery: Delivery,
     /// What one event may use.
-    pub limits: Limits,
+    pub limits: SandboxLimits,
     /// Its own values.
     pub values: BTreeMap<String, Json>,
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use callgate_core::subscription::Delivery;
+use callgate_wasm::{Capability, Hook};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -137,19 +139,19 @@ pub(super) struct ListenerTable {
     #[schemars(with = "Option<String>")]
     pub(super) sha256: Option<Spanned<String>>,
     /// The hooks that are used; without it all that the component has.
-    #[schemars(with = "Option<Vec<Hook>>")]
-    pub(super) hooks: Option<Vec<Spanned<Hook>>>,
+    #[schemars(with = "Option<Vec<HookName>>")]
+    pub(super) hooks: Option<Vec<Spanned<HookName>>>,
     /// Host interfaces that the component may use besides log and config.
     #[serde(default)]
-    pub(super) capabilities: Vec<Capability>,
+    pub(super) capabilities: Vec<CapabilityName>,
     /// How long one event may take, in milliseconds. Without it 50 for grant and before-call, 250 for after-call.
     pub(super) deadline_ms: Option<Bounded<1, 60_000>>,
     /// When after-call events are delivered.
-    #[schemars(with = "Option<Delivery>")]
-    pub(super) delivery: Option<Spanned<Delivery>>,
+    #[schemars(with = "Option<DeliveryName>")]
+    pub(super) delivery: Option<Spanned<DeliveryName>>,
     /// What one event may use.
     #[serde(default)]
-    pub(super) limits: Limits,
+    pub(super) limits: LimitsTable,
     /// The listener's own values, which it gets as JSON.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
@@ -157,9 +159,9 @@ pub(super) struct ListenerTable {
 }
 
 /// A hook of a listener.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Hook {
+pub(super) enum HookName {
     /// Decides which tools exist for a caller.
     Grant,
     /// Is asked before a call.
@@ -169,38 +171,39 @@ pub enum Hook {
 }
 
 /// A host interface that a component may use when its configuration says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Capability {
+pub(super) enum CapabilityName {
     /// Values that outlive an event, in a scope of the listener's own.
     State,
 }
 
 /// When after-call events are delivered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Delivery {
+pub(super) enum DeliveryName {
     /// Before the answer leaves, so that a retry finds what was recorded.
-    #[default]
     BeforeReply,
     /// Behind the answer, from a bounded queue.
     BehindReply,
 }
 
 /// What one event of a listener may use. Without a value the host's default holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Limits {
-    /// Linear memory of all instances together, in MiB.
-    pub memory_mib: Option<Bounded<1, 1024>>,
-    /// The largest arguments or result that are handed over, in KiB; larger ones arrive as size and digest.
-    pub payload_kib: Option<Bounded<1, 65_536>>,
-    /// The largest decision that is taken, in KiB.
-    pub output_kib: Option<Bounded<1, 65_536>>,
-    /// How much one event may hand to the host in calls, in MiB.
-    pub hostcall_fuel_mib: Option<Bounded<1, 1024>>,
-    /// How much of its standard error is kept for a failure's record, in KiB.
-    pub stderr_kib: Option<Bounded<1, 64>>,
+pub(super) struct LimitsTable {
+    /// Linear memory, in MiB. Without it 64.
+    pub(super) memory_mib: Option<Bounded<1, 4096>>,
+    /// The largest arguments or result that are handed over, in KiB; larger ones arrive as size and digest. Without it 1024.
+    pub(super) payload_kib: Option<Bounded<1, 65_536>>,
+    /// The largest decision that is taken, in KiB. Without it 1024.
+    pub(super) output_kib: Option<Bounded<1, 65_536>>,
+    /// How much one call to the host may carry, in MiB. Without it 8.
+    pub(super) hostcall_fuel_mib: Option<Bounded<1, 1024>>,
+    /// How much of its standard error is kept for the record of a failure, in KiB. Without it 16.
+    pub(super) stderr_kib: Option<Bounded<1, 1024>>,
+    /// How many events may run at the same time; others wait, for as long as their deadline. Without it 16.
+    pub(super) concurrency: Option<Bounded<1, 1024>>,
 }
 
 /// The JSON Schema of the file.
@@ -208,22 +211,29 @@ pub fn json_schema() -> schemars::Schema {
     schemars::schema_for!(Document)
 }
 
-impl Hook {
-    /// The hook as the file calls it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Grant => "grant",
-            Self::BeforeCall => "before-call",
-            Self::AfterCall => "after-call",
+impl From<HookName> for Hook {
+    fn from(name: HookName) -> Self {
+        match name {
+            HookName::Grant => Self::Grant,
+            HookName::BeforeCall => Self::BeforeCall,
+            HookName::AfterCall => Self::AfterCall,
         }
     }
 }
 
-impl Capability {
-    /// The capability as the file calls it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::State => "state",
+impl From<CapabilityName> for Capability {
+    fn from(name: CapabilityName) -> Self {
+        match name {
+            CapabilityName::State => Self::State,
+        }
+    }
+}
+
+impl From<DeliveryName> for Delivery {
+    fn from(name: DeliveryName) -> Self {
+        match name {
+            DeliveryName::BeforeReply => Self::BeforeReply,
+            DeliveryName::BehindReply => Self::BehindReply,
         }
     }
 }

@@ -1,4 +1,3 @@
-use std::future::Future;
 use std::task::{Context, Poll, Waker};
 
 use callgate_core::state::{MAX_KEY, MAX_VALUE, MemoryState};

@@ -1,8 +1,10 @@
-use super::*;
+use std::time::Duration;
 
 use callgate_core::registry::{Exposure, Reach};
+use callgate_wasm::Hook;
 
-use crate::config::{Hook, StateLocation};
+use super::*;
+use crate::config::StateLocation;
 
 /// Everything that the file can say. Listeners come last, as in the examples that users start from: wherever such a file
 /// is cut off, what is left is missing a gate that `listeners` names.
@@ -48,7 +50,7 @@ config = { writer = ["files__*"] }
 [listener.audit-trail]
 component = "audit_trail.wasm"
 delivery = "behind-reply"
-limits = { memory-mib = 16, payload-kib = 64, output-kib = 64, hostcall-fuel-mib = 8, stderr-kib = 4 }
+limits = { memory-mib = 16, payload-kib = 64, output-kib = 64, hostcall-fuel-mib = 8, stderr-kib = 4, concurrency = 2 }
 "#;
 
 fn parse(text: &str) -> Result<Config, Problems> {
@@ -65,7 +67,7 @@ fn a_full_file_says_what_it_means() {
     assert_eq!(config.state, StateLocation::File("etc/state.sqlite".into()));
 
     let [files] = config.upstreams.as_slice() else { panic!("{:?}", config.upstreams) };
-    assert_eq!((files.command.program.as_path(), files.line), (Path::new("node"), 14));
+    assert_eq!((files.command.program.as_str(), files.line), ("node", 14));
     assert_eq!(files.command.directory.as_deref(), Some(Path::new("etc/work")));
     assert_eq!((files.unlisted, files.section.as_str()), (Exposure::Withheld, "documents"));
     assert_eq!(files.tools["fetch"].reach, Reach::Generic);
@@ -73,11 +75,13 @@ fn a_full_file_says_what_it_means() {
 
     let names: Vec<_> = config.listeners.iter().map(|listener| listener.name.as_str()).collect();
     assert_eq!(names, ["agent-mode", "approval-gate", "audit-trail"]);
-    let [mode, gate, _] = config.listeners.as_slice() else { panic!("{names:?}") };
+    let [mode, gate, trail] = config.listeners.as_slice() else { panic!("{names:?}") };
     assert_eq!(mode.component, Path::new("etc/agent_mode.wasm"));
-    assert!(mode.sha256.as_deref().is_some_and(|digest| digest.starts_with("44136fa3")));
+    assert!(mode.pin.as_ref().is_some_and(|pin| pin.as_str().starts_with("44136fa3")));
+    assert_eq!(mode.limits.decision_deadline, Duration::from_millis(20));
     assert_eq!(mode.values["writer"].as_str(), "[\"files__*\"]");
-    assert_eq!(gate.hooks.as_deref(), Some([(Hook::BeforeCall, 33)].as_slice()));
+    assert_eq!((trail.limits.memory, trail.limits.stderr, trail.limits.concurrency), (16 << 20, 4 << 10, 2));
+    assert_eq!(gate.hooks.as_deref(), Some([(Hook::BeforeCall, 32)].as_slice()));
 }
 
 #[test]

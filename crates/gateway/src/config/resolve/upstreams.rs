@@ -41,20 +41,27 @@ pub(super) fn resolve(
 
 fn resolve_command(table: &UpstreamTable, found: &mut Findings<'_>) -> Command {
     let (program, arguments) = match table.command.get_ref().split_first() {
-        Some((program, arguments)) if !program.is_empty() => (program_path(program, found.source), arguments.to_vec()),
+        Some((program, arguments)) if !program.is_empty() => (program.as_str(), arguments.to_vec()),
         _ => {
             found.at(&table.command, "the command is empty");
-            (PathBuf::new(), Vec::new())
+            ("", Vec::new())
         }
     };
+    let program = program_path(program, found.source).unwrap_or_else(|path| {
+        found.at(&table.command, format!("the path of the program is no UTF-8: {}", path.display()));
+        String::new()
+    });
     let directory = table.cwd.as_ref().map(|directory| found.source.resolve(directory));
     Command { program, arguments, environment: table.env.clone(), directory }
 }
 
 /// A bare name is looked up in `PATH`; anything with a folder in it is a path that the file means.
-fn program_path(program: &str, source: &Source) -> PathBuf {
+fn program_path(program: &str, source: &Source) -> Result<String, PathBuf> {
     let path = Path::new(program);
-    if path.components().count() > 1 { source.resolve(path) } else { path.into() }
+    if path.components().count() < 2 {
+        return Ok(program.to_owned());
+    }
+    source.resolve(path).into_os_string().into_string().map_err(Into::into)
 }
 
 fn check_prefix(prefix: &Spanned<String>, found: &mut Findings<'_>) {
