@@ -14,6 +14,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use callgate_core::listener::Hooks;
+use callgate_wasm::Hook;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{self, Problems};
@@ -107,6 +109,12 @@ fn described(error: &anyhow::Error) -> String {
         Some(problems) => problems.to_string(),
         None => format!("callgate: {error:#}"),
     }
+}
+
+/// The hooks that a listener is asked.
+fn hook_names(hooks: Hooks) -> Vec<&'static str> {
+    let all = [(hooks.grant, Hook::Grant), (hooks.before_call, Hook::BeforeCall), (hooks.after_call, Hook::AfterCall)];
+    all.into_iter().filter(|(has, _)| *has).map(|(_, hook)| hook.as_str()).collect()
 }
 
 #[cfg(test)]
