@@ -9,11 +9,11 @@ use serde::de::{Deserialize, Deserializer, Error};
 /// A whole number from `MIN` to `MAX`.
 // INVARIANT: the number is within its bounds: only `deserialize` makes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounded<const MIN: u32, const MAX: u32>(u32);
+pub(super) struct Bounded<const MIN: u32, const MAX: u32>(u32);
 
 impl<const MIN: u32, const MAX: u32> Bounded<MIN, MAX> {
     /// The number.
-    pub fn get(self) -> u32 {
+    pub(super) fn get(self) -> u32 {
         self.0
     }
 }
