@@ -1,9 +1,8 @@
 //! The tree keeps its own rules: none of these tests runs any of its code.
 
-mod arrows;
 mod clauses;
-mod manifests;
+mod arrows;
 mod sources;
+mod manifests;
 
-/// What the other modules look at.
 mod tree;
