@@ -1,3 +1,4 @@
 //! The whole of callgate: real components, the real binary, real peers.
 
+mod listeners;
 mod peers;
