@@ -113,7 +113,12 @@ impl Wire {
 
     /// Sends a line.
     pub async fn send(&mut self, line: &str) {
-        self.writer.write_all(format!("{line}\n").as_bytes()).await.expect("the server reads");
+        self.send_bytes(line.as_bytes()).await;
+    }
+
+    /// Sends a line that may be no text.
+    pub async fn send_bytes(&mut self, line: &[u8]) {
+        self.writer.write_all(&[line, b"\n"].concat()).await.expect("the server reads");
         self.writer.flush().await.expect("the server reads");
     }
 
