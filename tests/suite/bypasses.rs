@@ -38,7 +38,10 @@ fn corpus(counter: &Path) -> Vec<(Vec<u8>, Comes)> {
         // A proper call, and in another spelling.
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools\/call","params":{"name":"\u0072ecord","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":"ID","method":"\u0074ools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
+        (
+            r#"{"jsonrpc":"2.0","id":"ID","method":"\u0074ools/call","params":{"name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
         (r#"{"params":{"arguments":ARGS,"name":"record"},"method":"tools/call","id":ID,"jsonrpc":"2.0"}"#, Error),
         // Several messages in one line.
         ("[CALL]", Error),
@@ -48,17 +51,44 @@ fn corpus(counter: &Path) -> Vec<(Vec<u8>, Comes)> {
         ("{}CALL", Error),
         ("CALL,", Error),
         // Keys that stand there twice, at every depth.
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet","name":"record","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","name":"greet","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet","n\u0061me":"record","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"ping","method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet"},"params":{"name":"record","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","arguments":{"line":"a","line":"b"}}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"id":null,"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet","name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","name":"greet","arguments":ARGS}}"#,
+            Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet","n\u0061me":"record","arguments":ARGS}}"#,
+            Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"ping","method":"tools/call","params":{"name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet"},"params":{"name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","arguments":{"line":"a","line":"b"}}}"#,
+            Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"id":null,"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
         // Keys that a lenient parser takes for others.
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet","Name":"record","arguments":ARGS}}"#, Error),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet","Name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"NAME":"record","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"ping","Method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"ping","Method":"tools/call","params":{"name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"ping","params":{},"Params":{"name":"record","arguments":ARGS}}"#, Error),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","paramſ":{"name":"record","arguments":ARGS}}"#, Error),
         // No request, or none that could be answered.
@@ -70,7 +100,10 @@ fn corpus(counter: &Path) -> Vec<(Vec<u8>, Comes)> {
         (r#"{"jsonrpc":"2.0","id":true,"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
         (r#"{"jsonrpc":"1.0","id":ID,"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
         (r#"{"id":ID,"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"result":{},"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#, Error),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"result":{},"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
         (r#"{"jsonrpc":"2.0","id":ID,"result":CALL}"#, Nothing),
         // Parameters and names that are none.
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":["record",ARGS]}"#, Error),
@@ -78,11 +111,17 @@ fn corpus(counter: &Path) -> Vec<(Vec<u8>, Comes)> {
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call"}"#, Error),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"arguments":ARGS}}"#, Error),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":["record"],"arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":{"name":"record"},"arguments":ARGS}}"#, Error),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":{"name":"record"},"arguments":ARGS}}"#,
+            Error,
+        ),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record ","arguments":ARGS}}"#, Error),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"Record","arguments":ARGS}}"#, Error),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record\u0000","arguments":ARGS}}"#, Error),
-        (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","arguments":"x","task":{"ttl":1}}}"#, Error),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","arguments":"x","task":{"ttl":1}}}"#,
+            Error,
+        ),
         // Other methods that lenient servers may take for a call.
         (r#"{"jsonrpc":"2.0","id":ID,"method":"Tools/Call","params":{"name":"record","arguments":ARGS}}"#, Error),
         (r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call ","params":{"name":"record","arguments":ARGS}}"#, Error),

@@ -2,7 +2,9 @@
 
 mod listeners;
 mod toolchains;
+mod nothing_refused_runs;
 
+mod errors_on_the_wire;
 mod bypasses;
 mod ledger_survives;
 

@@ -22,7 +22,8 @@ async fn in_language(language: &str) -> (Dispatcher, std::sync::Arc<dyn callgate
 async fn all_three_hooks_answer(language: &str) {
     let (dispatcher, state) = in_language(language).await;
     let (reader, writer) = (caller("ada", &["reader"]), caller("bob", &["writer"]));
-    for (caller, expected) in [(&reader, &["clock", "read_file"][..]), (&writer, &["clock", "read_file", "write_file"])] {
+    for (caller, expected) in [(&reader, &["clock", "read_file"][..]), (&writer, &["clock", "read_file", "write_file"])]
+    {
         let listing = dispatcher.list(Some(caller.clone())).await;
         let names: Vec<_> = listing.tools.iter().map(|tool| tool.row.identifier.as_str()).collect();
         assert_eq!(names, expected, "{language}");
