@@ -263,6 +263,3 @@ fn departed(kind: FailureKind) -> (Ending, Result<Outcome, Refusal>) {
 pub fn error_result(text: &str) -> Json {
     serde_json::json!({ "content": [{ "type": "text", "text": text }], "isError": true }).into()
 }
-
-#[cfg(test)]
-mod tests;

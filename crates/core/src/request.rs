@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::caller::Caller;
-use crate::json::{Entry, Json, members};
+use crate::json::{Entry, Json, members, scan};
 use crate::meta::{BoundedMeta, bound};
 use crate::registry::Row;
 
@@ -61,9 +61,10 @@ pub(crate) struct Normalised {
     pub(crate) meta: BoundedMeta,
 }
 
-/// Reads the `params` of a call. None where they hold no usable tool name (N1); everything else that is not as it should
-/// be counts as empty (N2, N3).
+/// Reads the `params` of a call. None where they hold no usable tool name (N1), which is also said of params that can be
+/// read in two ways (N5); everything else that is not as it should be counts as empty (N2, N3).
 pub(crate) fn normalise(params: &Json) -> Option<Normalised> {
+    scan(params.as_str()).ok()?;
     let params = members(params.as_str())?;
     let identifier = params.get("name").and_then(tool_name)?;
     let object = |key| params.get(key).filter(|value| value.get().starts_with('{'));
@@ -115,6 +116,17 @@ mod tests {
             assert_eq!(name(value), None, "{value}");
         }
         for params in ["null", "[]", "{}", "\"read\"", r#"{"Name":"read"}"#] {
+            assert_eq!(normalise(&Json::parse(params).unwrap()), None, "{params}");
+        }
+    }
+
+    #[test]
+    fn n5_params_that_can_be_read_in_two_ways_hold_no_name() {
+        for params in [
+            r#"{"name":"read","name":"write"}"#,
+            r#"{"name":"read","arguments":{"path":"a","path":"b"}}"#,
+            r#"{"name":"read","arguments":{"path":"\ud800"}}"#,
+        ] {
             assert_eq!(normalise(&Json::parse(params).unwrap()), None, "{params}");
         }
     }

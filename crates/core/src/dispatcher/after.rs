@@ -1,10 +1,12 @@
 //! The after-call event: its place reserved when the call is accepted, and used exactly once (A1).
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::Instant;
 
 use crate::json::Json;
 use crate::report::{CallReport, Dispatch, Ending, Step};
@@ -15,22 +17,35 @@ use crate::tool::ReplyBody;
 
 use super::{Outcome, Refusal};
 
-/// How many events may wait for listeners behind the answer.
+/// How many events may wait for one listener behind the answer.
 const QUEUE: u32 = 1_024;
 
-/// The events that are delivered behind the answer.
-#[derive(Debug)]
+/// The queues of listeners that are told behind the answer, by the listener's name: one that is slow holds up nobody else.
+#[derive(Debug, Default)]
 pub(super) struct BehindReply {
-    queue: std::sync::OnceLock<mpsc::Sender<Event>>,
+    queues: Mutex<HashMap<String, Queue>>,
+    dropped: AtomicU64,
+}
+
+/// The events that wait for one listener, and the worker that delivers them one after the other.
+#[derive(Clone, Debug)]
+struct Queue {
+    events: mpsc::Sender<Event>,
     places: Arc<Semaphore>,
-    dropped: Arc<AtomicU64>,
+}
+
+/// A place in a queue, held from the moment in which the call is accepted.
+#[derive(Debug)]
+struct Place {
+    queue: Queue,
+    permit: OwnedSemaphorePermit,
 }
 
 #[derive(Debug)]
 struct Event {
     subscription: Arc<Subscription>,
     report: Arc<CallReport>,
-    _place: tokio::sync::OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// The after-call event of one accepted call.
@@ -39,8 +54,7 @@ struct Event {
 pub(super) struct Afterwards {
     call: Arc<ToolCallContext>,
     now: Vec<Arc<Subscription>>,
-    behind: Vec<(Arc<Subscription>, tokio::sync::OwnedSemaphorePermit)>,
-    queue: Option<mpsc::Sender<Event>>,
+    behind: Vec<(Arc<Subscription>, Place)>,
     steps: Vec<Step>,
     dispatch: Dispatch,
     duration: Duration,
@@ -48,19 +62,11 @@ pub(super) struct Afterwards {
 
 impl Afterwards {
     /// Reserves the place of a call's event with every after-call listener.
-    pub(super) fn reserve(queue: &BehindReply, rules: &RuleSet, call: Arc<ToolCallContext>, steps: &[Step]) -> Self {
+    pub(super) fn reserve(queues: &BehindReply, rules: &RuleSet, call: Arc<ToolCallContext>, steps: &[Step]) -> Self {
         let listeners = rules.listeners.iter().filter(|it| it.hooks().after_call).cloned();
         let (now, behind): (Vec<_>, Vec<_>) = listeners.partition(|it| it.delivery() == Delivery::BeforeReply);
-        let behind: Vec<_> = behind.into_iter().filter_map(|it| queue.place(&it).map(|place| (it, place))).collect();
-        Self {
-            call,
-            now,
-            queue: (!behind.is_empty()).then(|| queue.sender()),
-            behind,
-            steps: steps.to_vec(),
-            dispatch: Dispatch::None,
-            duration: Duration::ZERO,
-        }
+        let behind = behind.into_iter().filter_map(|it| queues.place(&it).map(|place| (it, place))).collect();
+        Self { call, now, behind, steps: steps.to_vec(), dispatch: Dispatch::None, duration: Duration::ZERO }
     }
 
     pub(super) fn steps(&mut self) -> &mut Vec<Step> {
@@ -86,12 +92,9 @@ impl Afterwards {
             duration: self.duration,
             steps: self.steps,
         });
-        for (subscription, place) in self.behind {
-            let event = Event { subscription, report: report.clone(), _place: place };
-            if let Some(queue) = &self.queue {
-                // There is a place for it, so this fails only when the worker is gone with the process.
-                let _ = queue.try_send(event);
-            }
+        for (subscription, Place { queue, permit }) in self.behind {
+            // There is a place for it, so this fails only when the worker is gone with its runtime.
+            let _ = queue.events.try_send(Event { subscription, report: report.clone(), _permit: permit });
         }
         for subscription in self.now {
             subscription.after_call(&report).await;
@@ -116,47 +119,41 @@ impl BehindReply {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// A place in the queue; without one the event is lost, which is counted and told.
-    fn place(&self, subscription: &Subscription) -> Option<tokio::sync::OwnedSemaphorePermit> {
-        let place = self.places.clone().try_acquire_owned().ok();
-        if place.is_none() {
+    /// A place in the listener's queue; without one the event is lost, which is counted and told.
+    fn place(&self, subscription: &Subscription) -> Option<Place> {
+        let queue = {
+            let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+            queues.entry(subscription.name().to_owned()).or_insert_with(Queue::start).clone()
+        };
+        let permit = queue.places.clone().try_acquire_owned().ok();
+        if permit.is_none() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
             tracing::error!(listener = subscription.name(), "no place for an after-call event: it is dropped");
         }
-        place
+        permit.map(|permit| Place { queue, permit })
     }
 
-    /// The queue, whose one worker is started with the first event.
-    fn sender(&self) -> mpsc::Sender<Event> {
-        let start = || {
-            let (sender, mut events) = mpsc::channel::<Event>(QUEUE as usize);
-            tokio::spawn(async move {
-                while let Some(event) = events.recv().await {
-                    event.subscription.after_call(&event.report).await;
-                }
-            });
-            sender
-        };
-        self.queue.get_or_init(start).clone()
-    }
-
-    /// Waits until all places are free again; those that are not when the time is over are dropped.
-    pub(super) async fn drain(&self, end: tokio::time::Instant) {
-        let all = self.places.clone().acquire_many_owned(QUEUE);
-        if tokio::time::timeout_at(end, all).await.is_err() {
-            let left = (QUEUE as usize).saturating_sub(self.places.available_permits());
-            self.dropped.fetch_add(left as u64, Ordering::Relaxed);
-            tracing::error!(left, "after-call events were not delivered in time: they are dropped");
+    /// Waits until every queue is empty; what is left when the time is over is dropped.
+    pub(super) async fn drain(&self, end: Instant) {
+        let queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (listener, Queue { places, .. }) in queues {
+            if tokio::time::timeout_at(end, places.acquire_many(QUEUE)).await.is_err() {
+                let left = (QUEUE as usize).saturating_sub(places.available_permits());
+                self.dropped.fetch_add(left as u64, Ordering::Relaxed);
+                tracing::error!(listener, left, "after-call events were not delivered in time: they are dropped");
+            }
         }
     }
 }
 
-impl Default for BehindReply {
-    fn default() -> Self {
-        Self {
-            queue: std::sync::OnceLock::new(),
-            places: Arc::new(Semaphore::new(QUEUE as usize)),
-            dropped: Arc::default(),
-        }
+impl Queue {
+    fn start() -> Self {
+        let (events, mut waiting) = mpsc::channel::<Event>(QUEUE as usize);
+        tokio::spawn(async move {
+            while let Some(event) = waiting.recv().await {
+                event.subscription.after_call(&event.report).await;
+            }
+        });
+        Self { events, places: Arc::new(Semaphore::new(QUEUE as usize)) }
     }
 }

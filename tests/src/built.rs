@@ -1,0 +1,34 @@
+//! What this workspace builds: guests, and the binary.
+
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests are one folder down").to_owned()
+}
+
+/// A component that is written in Rust: an example, or a fixture of the tests. The name is the file's, without `.wasm`.
+pub fn guest(name: &str) -> PathBuf {
+    component(&format!("wasm32-wasip2/release/{name}.wasm"))
+}
+
+/// A component in another language, `js` or `py`.
+pub fn guest_in(language: &str, name: &str) -> PathBuf {
+    component(&format!("{language}/{name}.wasm"))
+}
+
+fn component(relative: &str) -> PathBuf {
+    let path = root().join("target/guests").join(relative);
+    assert!(path.exists(), "{} is not there: `cargo xtask guests` builds it", path.display());
+    path
+}
+
+/// The `callgate` binary of the same profile as this test. Cargo builds it for `cargo test --workspace`; a run of this
+/// package alone takes the one that is there.
+pub fn callgate() -> PathBuf {
+    let test = std::env::current_exe().expect("a test is a file");
+    let profile = test.ancestors().nth(2).expect("tests are built into a folder of their profile");
+    let path = profile.join(format!("callgate{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is not there: `cargo build --package callgate` builds it", path.display());
+    path
+}
