@@ -16,25 +16,25 @@ use tokio::task::JoinHandle;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One end of a connection.
-pub struct Peer {
+pub(crate) struct Peer {
     lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
     writer: Option<WriteHalf<DuplexStream>>,
 }
 
 /// A session under test.
-pub struct Rig {
-    pub client: Peer,
-    pub upstreams: Vec<Peer>,
-    pub dispatcher: Dispatcher,
-    pub served: JoinHandle<Result<(), ServeError>>,
+pub(crate) struct Rig {
+    pub(crate) client: Peer,
+    pub(crate) upstreams: Vec<Peer>,
+    pub(crate) dispatcher: Dispatcher,
+    pub(crate) served: JoinHandle<Result<(), ServeError>>,
 }
 
 /// What a session is made of.
-pub struct Setup {
-    pub signed_in: bool,
-    pub upstreams: Vec<(&'static str, Option<&'static str>)>,
-    pub native: Vec<Tool>,
-    pub listeners: Vec<Subscription>,
+pub(crate) struct Setup {
+    pub(crate) signed_in: bool,
+    pub(crate) upstreams: Vec<(&'static str, Option<&'static str>)>,
+    pub(crate) native: Vec<Tool>,
+    pub(crate) listeners: Vec<Subscription>,
 }
 
 impl Default for Setup {
@@ -60,11 +60,11 @@ fn upstream(name: &str, prefix: Option<&str>, stream: DuplexStream) -> Upstream 
 
 impl Setup {
     /// With that listener.
-    pub fn listener(listener: &Arc<Scripted>) -> Self {
+    pub(crate) fn listener(listener: &Arc<Scripted>) -> Self {
         Self { listeners: vec![subscription("listener", listener.clone())], ..Self::default() }
     }
 
-    pub fn begin(self) -> Rig {
+    pub(crate) fn begin(self) -> Rig {
         let rules = RuleSet::new(ToolRegistry::default(), Permissions::default(), self.listeners);
         let dispatcher = Dispatcher::new(Arc::new(Rules::new(rules)), Duration::from_secs(600));
         let (mut upstreams, mut peers) = (Vec::new(), Vec::new());
@@ -94,44 +94,44 @@ impl Peer {
         Self { lines: BufReader::new(reader).lines(), writer: Some(writer) }
     }
 
-    pub async fn say(&mut self, line: impl AsRef<str>) {
+    pub(crate) async fn say(&mut self, line: impl AsRef<str>) {
         let writer = self.writer.as_mut().expect("this end was closed");
         writer.write_all(format!("{}\n", line.as_ref()).as_bytes()).await.unwrap();
     }
 
-    pub async fn say_json(&mut self, message: Value) {
+    pub(crate) async fn say_json(&mut self, message: Value) {
         self.say(message.to_string()).await;
     }
 
     /// The next line; none at the end.
-    pub async fn hear_or_end(&mut self) -> Option<String> {
+    pub(crate) async fn hear_or_end(&mut self) -> Option<String> {
         let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
         line.expect("nothing came").unwrap()
     }
 
-    pub async fn hear(&mut self) -> String {
+    pub(crate) async fn hear(&mut self) -> String {
         self.hear_or_end().await.expect("the other end is gone")
     }
 
-    pub async fn hear_json(&mut self) -> Value {
+    pub(crate) async fn hear_json(&mut self) -> Value {
         serde_json::from_str(&self.hear().await).unwrap()
     }
 
     /// Says no more. What the other end still says can be heard.
-    pub async fn close(&mut self) {
+    pub(crate) async fn close(&mut self) {
         if let Some(mut writer) = self.writer.take() {
             writer.shutdown().await.unwrap();
         }
     }
 
     /// Hears the gateway's own request for the tools and answers it with these definitions. Gives the request.
-    pub async fn list(&mut self, definitions: &[&str]) -> Value {
+    pub(crate) async fn list(&mut self, definitions: &[&str]) -> Value {
         let result = format!(r#"{{"tools":[{}]}}"#, definitions.join(","));
         self.list_with(&result).await
     }
 
     /// The same with a whole result.
-    pub async fn list_with(&mut self, result: &str) -> Value {
+    pub(crate) async fn list_with(&mut self, result: &str) -> Value {
         let asked = self.hear_json().await;
         assert_eq!(asked["method"], "tools/list", "{asked}");
         assert!(asked["id"].as_str().unwrap().starts_with("callgate:"), "{asked}");
@@ -142,13 +142,13 @@ impl Peer {
 
 impl Rig {
     /// A session whose handshake is over and whose only upstream listed these tools.
-    pub async fn with_tools(setup: Setup, names: &[&str]) -> Self {
+    pub(crate) async fn with_tools(setup: Setup, names: &[&str]) -> Self {
         let mut rig = setup.begin();
         rig.shake_hands(names).await;
         rig
     }
 
-    pub async fn shake_hands(&mut self, names: &[&str]) {
+    pub(crate) async fn shake_hands(&mut self, names: &[&str]) {
         let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         self.client.say(initialized).await;
         assert_eq!(self.up().hear().await, initialized);
@@ -157,13 +157,13 @@ impl Rig {
         self.settle().await;
     }
 
-    pub fn up(&mut self) -> &mut Peer {
+    pub(crate) fn up(&mut self) -> &mut Peer {
         &mut self.upstreams[0]
     }
 
     /// Returns once everything that the client said before has gone where it goes: a request after it has come through.
     /// Everything that the upstream hears before it was heard by the test already, or this fails.
-    pub async fn settle(&mut self) {
+    pub(crate) async fn settle(&mut self) {
         let ping = r#"{"jsonrpc":"2.0","id":"settle","method":"ping"}"#;
         self.client.say(ping).await;
         assert_eq!(self.up().hear().await, ping);
@@ -173,7 +173,7 @@ impl Rig {
     }
 
     /// Ends the session and waits for its end.
-    pub async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         self.client.close().await;
         drop(self.upstreams);
         tokio::time::timeout(PATIENCE, self.served).await.expect("the session does not end").unwrap().unwrap();
@@ -181,17 +181,17 @@ impl Rig {
 }
 
 /// The definition of a tool of that name.
-pub fn definition(name: &str) -> String {
+pub(crate) fn definition(name: &str) -> String {
     json!({ "name": name, "inputSchema": { "type": "object" } }).to_string()
 }
 
 /// A call of that tool.
-pub fn call(id: &str, tool: &str) -> String {
+pub(crate) fn call(id: &str, tool: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#)
 }
 
 /// Waits until the condition holds.
-pub async fn until(condition: impl Fn() -> bool) {
+pub(crate) async fn until(condition: impl Fn() -> bool) {
     let waiting = async {
         while !condition() {
             tokio::task::yield_now().await;
@@ -201,6 +201,6 @@ pub async fn until(condition: impl Fn() -> bool) {
 }
 
 /// The names in a listing, in its order.
-pub fn names(listing: &Value) -> Vec<&str> {
+pub(crate) fn names(listing: &Value) -> Vec<&str> {
     listing["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
