@@ -1,3 +1,5 @@
+//! The files that the other modules look at.
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

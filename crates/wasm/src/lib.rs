@@ -1,1 +1,27 @@
-//! To come.
+//! Listeners as sandboxed WebAssembly components.
+//!
+//! A [`Sandbox`] loads component files; a [`WasmListener`] is a loaded component with a name, its limits, its own
+//! configuration values and the host interfaces that it was granted, and is asked like any other
+//! [`Listener`](callgate_core::Listener). Whatever a guest does, the worst that comes of it is a
+//! [`ListenerFailure`](callgate_core::ListenerFailure) of that one event (F1, F2).
+#![deny(missing_docs)]
+
+pub mod sandbox;
+pub mod component;
+pub mod listener;
+
+pub mod engine;
+pub mod limits;
+pub mod capabilities;
+
+mod event;
+mod abi;
+mod text;
+
+pub use abi::Hook;
+pub use capabilities::{Capability, UnknownCapability};
+pub use component::{Import, LoadError, LoadedComponent, Pin, PinError, Standing};
+pub use engine::{EngineError, SandboxConfig};
+pub use limits::SandboxLimits;
+pub use listener::{ListenerOptions, OptionsError, WasmListener};
+pub use sandbox::Sandbox;

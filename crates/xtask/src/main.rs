@@ -1,16 +1,18 @@
 //! Set-up, demo and tests of the workspace: `cargo xtask COMMAND`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "progress on the terminal is what this program is for")]
 
-mod bench;
-mod checks;
-mod demo;
-mod guests;
-mod mutants;
-mod peers;
-mod process;
-mod setup;
-mod steps;
 mod test;
+mod demo;
+mod mutants;
+mod bench;
+
+mod checks;
+mod guests;
+mod peers;
+mod setup;
+
+mod process;
+mod steps;
 mod workspace;
 
 use std::process::ExitCode;

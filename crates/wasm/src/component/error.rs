@@ -1,0 +1,100 @@
+//! Why a component does not load.
+
+use std::io;
+
+use crate::abi::Hook;
+
+/// Why a component does not load. Every message ends in what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// There is no such file.
+    #[error("there is no such file; build the component or correct the path")]
+    Missing,
+    /// It is no file.
+    #[error("it is no regular file; name the component's `.wasm` file itself")]
+    NotAFile,
+    /// It could not be read.
+    #[error("it can not be read ({0}); check the permissions of the file and of the folders above it")]
+    Unreadable(#[source] io::Error),
+    /// It is empty.
+    #[error("the file is empty; build the component again")]
+    Empty,
+    /// It is larger than allowed.
+    #[error("the file has {size} bytes and at most {most} are allowed; build it without debug information or raise the limit")]
+    TooLarge {
+        /// Its size in bytes, or the part of it that was read.
+        size: u64,
+        /// The most bytes that a file may have.
+        most: u64,
+    },
+    /// The digest is not the one that the configuration gives.
+    #[error("its sha256 is {actual} and the configuration pins {expected}; if the new file is the one you want, correct the pin")]
+    DigestMismatch {
+        /// The pinned digest.
+        expected: String,
+        /// The file's digest.
+        actual: String,
+    },
+    /// It is a web page.
+    #[error("it is an HTML page and no component; it was probably saved from a download that failed, so download it again")]
+    Html,
+    /// It is text.
+    #[error("it is a text and no component; build the component and name the `.wasm` file that the build wrote")]
+    Text,
+    /// It is something else.
+    #[error("it does not begin like WebAssembly; name the `.wasm` file that the build wrote")]
+    NotWasm,
+    /// It ends too early.
+    #[error("the file is truncated: it ends within its {section}; copy or download it again")]
+    Truncated {
+        /// Where it ends.
+        section: &'static str,
+    },
+    /// It is a core module.
+    #[error("it is a core WebAssembly module and no component; build it for wasm32-wasip2, or turn it into one with `wasm-tools component new`")]
+    CoreModule,
+    /// It is compiled code.
+    #[error("it is precompiled code, which is never run from a file; name the component that it was made from")]
+    Precompiled,
+    /// It is a component of another binary format.
+    #[error("it is WebAssembly in a binary format that this version can not read; build it with current tools")]
+    UnknownFormat,
+    /// It does not compile.
+    #[error("it does not compile ({0}); build it again, without features that are off here (64-bit memory, threads, multiple memories)")]
+    Invalid(String),
+    /// It exports no hook.
+    #[error("it exports no hook of a listener but {}; export at least one of {}", listed(.exports), hooks())]
+    NoHook {
+        /// What it exports.
+        exports: Vec<String>,
+    },
+    /// It was built against another version of the interfaces.
+    #[error("it wants {wanted}, and there is {available}; build it against the interfaces of {available}")]
+    WrongVersion {
+        /// The interface that it wants, with its version.
+        wanted: String,
+        /// The line that there is.
+        available: &'static str,
+    },
+    /// It imports what there is not.
+    #[error("it imports {}, which no listener can have; build it without that", listed(.imports))]
+    UnknownImport {
+        /// The imports.
+        imports: Vec<String>,
+    },
+    /// A hook or an import has another type than the interface of that name.
+    #[error("an interface has another shape than its name says ({0}); build it against the WIT files of this version")]
+    WrongShape(String),
+    /// The task that loads it was ended.
+    #[error("loading was interrupted; try again")]
+    Interrupted,
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "nothing".into() } else { names.join(", ") }
+}
+
+fn hooks() -> String {
+    Hook::ALL.map(Hook::interface).join(", ")
+}

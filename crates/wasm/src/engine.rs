@@ -1,0 +1,90 @@
+//! The one engine of a process: its settings, its clock, and how many events it runs at once.
+
+mod settings;
+mod ticker;
+
+use wasmtime::{Engine, Instance, Module, Store, Trap};
+
+use settings::Allocation;
+
+pub(crate) use ticker::Heartbeat;
+
+/// `(module (func loop br 0 end) (start 0))`: a guest that never ends.
+const SPIN: &[u8] = &[
+    0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x04, 0x01, 0x60, 0x00, 0x00, 0x03, 0x02, 0x01, 0x00, 0x08, 0x01,
+    0x00, 0x0a, 0x09, 0x01, 0x07, 0x00, 0x03, 0x40, 0x0c, 0x00, 0x0b, 0x0b,
+];
+
+/// What a sandbox is made with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxConfig {
+    /// How many events may run at the same time, of all listeners together.
+    pub slots: u32,
+    /// The most linear memory, in bytes, that any listener's limits may allow one event. A copy or fill inside the guest
+    /// cannot be interrupted, so this is also what bounds how far an event overshoots its deadline.
+    pub memory_ceiling: usize,
+    /// The largest component file, in bytes.
+    pub largest_file: u64,
+}
+
+impl Default for SandboxConfig {
+    /// 64 events at once, 256 MiB of memory each at the most, files of at most 32 MiB.
+    fn default() -> Self {
+        Self { slots: 64, memory_ceiling: 256 << 20, largest_file: 32 << 20 }
+    }
+}
+
+/// Why there is no sandbox.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The WebAssembly engine does not start on this machine.
+    #[error("the WebAssembly engine does not start: {0}")]
+    Engine(String),
+    /// The thread that wakes the deadlines could not be started.
+    #[error("the thread that keeps deadlines does not start: {0}")]
+    Ticker(#[from] std::io::Error),
+    /// A guest that never ends was not stopped, so no deadline would be kept.
+    #[error("a guest that never ends was not stopped: no deadline would be kept")]
+    NotInterruptible,
+}
+
+/// The engine and the clock that its deadlines hang on.
+#[derive(Debug)]
+pub(crate) struct SandboxEngine {
+    pub(crate) engine: Engine,
+    pub(crate) heartbeat: Heartbeat,
+}
+
+impl SandboxEngine {
+    /// Starts the engine and proves that it stops a guest that never ends.
+    pub(crate) fn start(config: &SandboxConfig) -> Result<Self, EngineError> {
+        let engine = pooled_or_on_demand(config)?;
+        let heartbeat = ticker::start(&engine)?;
+        prove_interruption(&engine)?;
+        Ok(Self { engine, heartbeat })
+    }
+}
+
+/// The pool reserves address space that some machines do not give. Events are slower without it and otherwise the same.
+fn pooled_or_on_demand(config: &SandboxConfig) -> Result<Engine, EngineError> {
+    let refused = match Engine::new(&settings::config(&Allocation::Pooled(config))) {
+        Ok(engine) => return Ok(engine),
+        Err(error) => error,
+    };
+    tracing::warn!(
+        error = format!("{refused:#}"),
+        "no pool of instances: this machine does not give the address space, so every event starts more slowly"
+    );
+    Engine::new(&settings::config(&Allocation::OnDemand)).map_err(|error| EngineError::Engine(format!("{error:#}")))
+}
+
+fn prove_interruption(engine: &Engine) -> Result<(), EngineError> {
+    let module = Module::from_binary(engine, SPIN).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
+    let mut store = Store::new(engine, ());
+    store.set_epoch_deadline(2);
+    match Instance::new(&mut store, &module, &[]) {
+        Err(error) if error.downcast_ref() == Some(&Trap::Interrupt) => Ok(()),
+        _ => Err(EngineError::NotInterruptible),
+    }
+}

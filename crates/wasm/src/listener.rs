@@ -1,0 +1,147 @@
+//! A component as a listener.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use callgate_core::failure::ListenerFailure;
+use callgate_core::grant::{GrantAnswer, GrantedCall};
+use callgate_core::listener::{GrantQuery, Hooks, Listener};
+use callgate_core::report::CallReport;
+use callgate_core::{Json, StateStore, Verdict};
+
+use crate::abi::Hook;
+use crate::abi::v0_1::{self, AfterCallEvent, BeforeCallEvent, GrantEvent, PayloadCap};
+use crate::capabilities::{Capability, Grants, StateAccess};
+use crate::component::LoadedComponent;
+use crate::event::EventRunner;
+use crate::limits::SandboxLimits;
+
+/// What a component becomes a listener with.
+#[derive(Clone, Debug)]
+pub struct ListenerOptions {
+    /// The listener's configured name. It is also the scope of its keys in the state store.
+    pub name: String,
+    /// What one event may take.
+    pub limits: SandboxLimits,
+    /// The values that the component may read by key.
+    pub config: BTreeMap<String, Json>,
+    /// The host interfaces that the component may use besides its log and its configuration.
+    pub capabilities: BTreeSet<Capability>,
+    /// The store behind [`Capability::State`].
+    pub state: Arc<dyn StateStore>,
+    /// The hooks that are asked; none for all that the component exports.
+    pub hooks: Option<Hooks>,
+}
+
+/// Why a component can not become that listener.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OptionsError {
+    /// A hook is to be asked that the component does not export.
+    #[error("the component has no {0} hook; take it out of the listener's `hooks` or build the component with it")]
+    HookNotExported(Hook),
+    /// No hook is to be asked.
+    #[error("no hook would ever be asked; name one in the listener's `hooks` or leave them out")]
+    NoHooks,
+    /// More memory than the sandbox gives to anybody.
+    #[error("a memory limit of {limit} bytes is above the {ceiling} that the sandbox can give; lower it")]
+    MemoryAboveCeiling {
+        /// The listener's limit.
+        limit: usize,
+        /// The sandbox's ceiling.
+        ceiling: usize,
+    },
+    /// A limit under which no event could ever run.
+    #[error("with a limit of 0 for {0} no event could run; give it at least 1")]
+    Nothing(&'static str),
+}
+
+/// A sandboxed component that is asked like any other listener. Every event runs in a new instance, so nothing of one is
+/// seen by another (F5).
+#[derive(Debug)]
+pub struct WasmListener {
+    hooks: Hooks,
+    runner: EventRunner,
+}
+
+impl WasmListener {
+    /// The component as the listener that the options describe.
+    ///
+    /// # Errors
+    /// When the options do not fit the component or the sandbox.
+    pub fn new(component: Arc<LoadedComponent>, options: ListenerOptions) -> Result<Self, OptionsError> {
+        let hooks = hooks(component.exported(), options.hooks)?;
+        check_limits(&options.limits, component.sandbox().config.memory_ceiling)?;
+        let state = match options.capabilities.contains(&Capability::State) {
+            true => StateAccess::Granted(options.state),
+            false => StateAccess::denied(),
+        };
+        let grants = Grants { listener: options.name.into(), config: Arc::new(options.config), state };
+        Ok(Self { hooks, runner: EventRunner::new(component, grants, options.limits) })
+    }
+
+    /// The component.
+    pub fn component(&self) -> &Arc<LoadedComponent> {
+        self.runner.component()
+    }
+}
+
+fn hooks(exported: Hooks, wanted: Option<Hooks>) -> Result<Hooks, OptionsError> {
+    let wanted = wanted.unwrap_or(exported);
+    let pairs = [
+        (Hook::Grant, wanted.grant, exported.grant),
+        (Hook::BeforeCall, wanted.before_call, exported.before_call),
+        (Hook::AfterCall, wanted.after_call, exported.after_call),
+    ];
+    if let Some((hook, ..)) = pairs.into_iter().find(|(_, wanted, exported)| *wanted && !exported) {
+        return Err(OptionsError::HookNotExported(hook));
+    }
+    if wanted == Hooks::default() { Err(OptionsError::NoHooks) } else { Ok(wanted) }
+}
+
+fn check_limits(limits: &SandboxLimits, ceiling: usize) -> Result<(), OptionsError> {
+    if limits.memory > ceiling {
+        return Err(OptionsError::MemoryAboveCeiling { limit: limits.memory, ceiling });
+    }
+    let nothing = [
+        ("the decision deadline", limits.decision_deadline.is_zero()),
+        ("the report deadline", limits.report_deadline.is_zero()),
+        ("events at once", limits.concurrency == 0),
+        ("hostcall fuel", limits.hostcall_fuel == 0),
+        ("instances", limits.instances == 0),
+    ];
+    let zero = nothing.into_iter().find_map(|(limit, zero)| zero.then_some(limit));
+    zero.map_or(Ok(()), |limit| Err(OptionsError::Nothing(limit)))
+}
+
+#[async_trait]
+impl Listener for WasmListener {
+    fn hooks(&self) -> Hooks {
+        self.hooks
+    }
+
+    fn digest(&self) -> &str {
+        self.component().digest()
+    }
+
+    async fn grant(&self, query: &GrantQuery) -> Result<GrantAnswer, ListenerFailure> {
+        let limits = self.runner.limits();
+        let event = GrantEvent::new(&query.caller);
+        let decision = self.runner.run(&event, limits.decision_deadline, Some(query.registry.clone())).await?;
+        v0_1::grant_answer(decision, limits.output)
+    }
+
+    async fn before_call(&self, call: &GrantedCall) -> Result<Verdict, ListenerFailure> {
+        let limits = self.runner.limits();
+        let event = BeforeCallEvent::new(call, PayloadCap(limits.payload));
+        let verdict = self.runner.run(&event, limits.decision_deadline, None).await?;
+        v0_1::verdict(verdict, limits.output)
+    }
+
+    async fn after_call(&self, report: &CallReport) -> Result<(), ListenerFailure> {
+        let limits = self.runner.limits();
+        let event = AfterCallEvent::new(report, PayloadCap(limits.payload));
+        self.runner.run(&event, limits.report_deadline, None).await
+    }
+}

@@ -1,0 +1,73 @@
+//! The sandbox of a process: what components are loaded into.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use wasmtime::component::Linker;
+
+use crate::abi::v0_1;
+use crate::component::{ComponentStore, LoadError, LoadedComponent, Pin};
+use crate::engine::{EngineError, SandboxConfig, SandboxEngine};
+use crate::event::EventState;
+
+/// Runs the listeners of one process. Make one and clone it: an engine reserves address space for every event that it can
+/// run, and has a thread that keeps its deadlines.
+#[derive(Clone, Debug)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+    components: Arc<ComponentStore>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) engine: SandboxEngine,
+    pub(crate) linker: Linker<EventState>,
+    /// As many as the engine has instances: who waits here would otherwise be refused by the pool.
+    pub(crate) places: Semaphore,
+    pub(crate) config: SandboxConfig,
+}
+
+impl Sandbox {
+    /// Starts the engine and its clock, and proves that a guest that never ends is stopped.
+    ///
+    /// # Errors
+    /// When the machine does not let the engine or its clock start.
+    pub fn new(config: SandboxConfig) -> Result<Self, EngineError> {
+        let engine = SandboxEngine::start(&config)?;
+        let mut linker = Linker::new(&engine.engine);
+        link(&mut linker).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
+        let places = Semaphore::new(usize::try_from(config.slots).unwrap_or(Semaphore::MAX_PERMITS));
+        let inner = Arc::new(Inner { engine, linker, places, config });
+        Ok(Self { inner, components: Arc::default() })
+    }
+
+    /// Loads the component in that file. It is compiled away from the threads of the async runtime, and only once for all
+    /// files with the same bytes. A component in JavaScript or Python takes seconds to compile.
+    ///
+    /// # Errors
+    /// When the file is no component that could be a listener, or not the one that is pinned.
+    pub async fn load(&self, path: &Path, pin: Option<&Pin>) -> Result<Arc<LoadedComponent>, LoadError> {
+        self.components.load(&self.inner, path, pin).await
+    }
+
+    /// Loads the component with those bytes.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub async fn load_bytes(&self, bytes: Vec<u8>, pin: Option<&Pin>) -> Result<Arc<LoadedComponent>, LoadError> {
+        self.components.load_bytes(&self.inner, bytes, pin).await
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inner").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+// INVARIANT: only async functions of WASI are linked. Sync ones block a thread of the runtime, and panic on it.
+fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    v0_1::link(linker)
+}
