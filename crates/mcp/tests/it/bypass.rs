@@ -76,7 +76,8 @@ async fn w3_a_line_that_is_too_long_is_answered_and_the_next_one_is_read() {
     let long = "x".repeat(4 * 1024 * 1024);
     let line = format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"read","a":"{long}"}}}}"#);
     rig.client.say(line).await;
-    assert_eq!(rig.client.hear_json().await["error"]["code"], -32600);
+    let answer = rig.client.hear_json().await;
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&5.into(), &(-32600).into()));
     rig.settle().await;
     rig.end().await;
 }

@@ -49,3 +49,24 @@ async fn what_is_known_stays_known_where_a_later_look_fails() {
     assert_eq!(rig.up().hear().await, call("2", "read"));
     rig.end().await;
 }
+
+#[tokio::test]
+async fn many_changes_at_once_are_one_look_and_each_of_them_is_passed_on() {
+    let mut rig = Rig::with_tools(Setup::default(), &["old"]).await;
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    rig.up().say(changed).await;
+    let asked = rig.up().hear_json().await;
+    for _ in 0..50 {
+        rig.up().say(changed).await;
+    }
+    rig.settle().await;
+    // Those that came while the first look was under way may concern what it did not see any more: one more look.
+    let result = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[]}}}}"#, asked["id"]);
+    rig.up().say(result).await;
+    rig.up().list(&[&definition("new")]).await;
+    for _ in 0..51 {
+        assert_eq!(rig.client.hear().await, changed);
+    }
+    rig.settle().await;
+    rig.end().await;
+}
