@@ -1,4 +1,12 @@
 //! The whole of callgate: real components, the real binary, real peers.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests and their helpers say what they expect by failing"
+)]
 
 mod listeners;
 mod toolchains;

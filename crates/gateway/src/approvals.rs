@@ -159,8 +159,8 @@ impl Ticket {
     /// The record with another state and every other member as the listener wrote it.
     fn approved(&self) -> Result<String, ApprovalError> {
         let key = format!("{PREFIX}{}", self.name);
-        let mut record: Value = serde_json::from_str(&self.text)
-            .map_err(|error| unreadable(&self.listener, &key, &error.to_string()))?;
+        let mut record: Value =
+            serde_json::from_str(&self.text).map_err(|error| unreadable(&self.listener, &key, &error.to_string()))?;
         match record.get_mut("state") {
             Some(state) => *state = "approved".into(),
             None => return Err(unreadable(&self.listener, &key, "it has no state")),

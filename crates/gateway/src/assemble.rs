@@ -1,6 +1,7 @@
 //! From a configuration to what runs: components become listeners, tables become upstreams, all of it one dispatcher.
 
 mod stores;
+mod survey;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use callgate_wasm::{Hook, ListenerOptions, OptionsError, Sandbox, SandboxLimits,
 use crate::config::{Config, ListenerConfig, Problem, Problems, Upstream};
 
 pub use stores::{StoreError, existing_store, scratch_store, store};
+pub use survey::survey;
 
 /// How long a tool may take over one call. Long, because a call may wait for a person.
 const CALL_DEADLINE: Duration = Duration::from_secs(600);

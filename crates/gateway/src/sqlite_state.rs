@@ -44,8 +44,8 @@ impl SqliteState {
     /// # Errors
     /// When the file can not be opened or is not one of ours. The text names the file.
     pub fn open(path: &Path) -> Result<Self, StateError> {
-        let connection = connection::open(path)
-            .map_err(|error| StateError::Unavailable(format!("{}: {error}", path.display())))?;
+        let connection =
+            connection::open(path).map_err(|error| StateError::Unavailable(format!("{}: {error}", path.display())))?;
         Ok(Self { path: path.into(), connection: Arc::new(Mutex::new(connection)) })
     }
 
@@ -142,13 +142,7 @@ impl StateStore for SqliteState {
         .await
     }
 
-    async fn increment(
-        &self,
-        scope: &str,
-        key: &str,
-        by: i32,
-        expiry: Option<Duration>,
-    ) -> Result<i32, StateError> {
+    async fn increment(&self, scope: &str, key: &str, by: i32, expiry: Option<Duration>) -> Result<i32, StateError> {
         check_bounds(key, None)?;
         let (scope, key) = (scope.to_owned(), key.to_owned());
         self.writing(move |step| {

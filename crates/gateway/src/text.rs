@@ -51,7 +51,10 @@ mod tests {
 
     #[test]
     fn what_a_terminal_would_act_on_is_spelled_out() {
-        assert_eq!(printable("rm\u{1b}[2K\r\nls \u{202e}ü\u{200b}\u{9b}"), "rm\\u{1b}[2K\\u{d}\\u{a}ls \\u{202e}ü\\u{200b}\\u{9b}");
+        assert_eq!(
+            printable("rm\u{1b}[2K\r\nls \u{202e}ü\u{200b}\u{9b}"),
+            "rm\\u{1b}[2K\\u{d}\\u{a}ls \\u{202e}ü\\u{200b}\\u{9b}"
+        );
         assert_eq!(printable("{\"path\":\"/tmp/ä 漢\"}"), "{\"path\":\"/tmp/ä 漢\"}");
     }
 

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::ConfigFile;
 use crate::approvals::{self, Ticket};
-use crate::assemble;
+use crate::assemble::{self, StoreError};
 use crate::config::Config;
 use crate::text::{printable, time_left};
 
@@ -26,7 +26,10 @@ pub(super) struct Options {
 pub(super) async fn run(options: Options, out: &mut impl Write) -> Result<()> {
     let config = options.file.load()?;
     let listeners = listeners(&config, options.listener.as_deref())?;
-    let store = assemble::existing_store(&config)?;
+    let store = match (assemble::existing_store(&config), &options.ticket) {
+        (Err(StoreError::NoFile(_)), None) => return list(&[], out),
+        (store, _) => store?,
+    };
     let Some(name) = options.ticket else {
         return list(&approvals::tickets(&store, &listeners).await?, out);
     };

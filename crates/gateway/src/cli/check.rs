@@ -11,7 +11,6 @@ use callgate_core::listener::Listener;
 use callgate_core::registry::Exposure;
 use callgate_core::subscription::Delivery;
 use callgate_core::{Caller, Dispatcher, ToolRegistry};
-use callgate_mcp::survey;
 use callgate_wasm::{Sandbox, SandboxConfig};
 
 use crate::assemble::{self, ReadyListener};
@@ -22,7 +21,7 @@ pub(super) async fn run(config: &Config, out: &mut impl Write) -> Result<()> {
     let state = assemble::scratch_store(config)?;
     let sandbox = Sandbox::new(SandboxConfig::default())?;
     let listeners = assemble::listeners(config, &sandbox, &state).await?;
-    let survey = survey(assemble::upstreams(config), &[]).await?;
+    let survey = assemble::survey(config).await?;
     let dispatcher = assemble::dispatcher(config, &listeners, survey.registry.clone());
 
     describe_ground(config, out)?;
@@ -36,10 +35,15 @@ pub(super) async fn run(config: &Config, out: &mut impl Write) -> Result<()> {
     for warning in &warnings {
         writeln!(out, "{warning}")?;
     }
-    writeln!(out, "{}: nothing keeps it from being served; {}.", config.source.path().display(), match warnings.len() {
-        0 => "there are no warnings".to_owned(),
-        number => counted(number, "warning"),
-    })?;
+    writeln!(
+        out,
+        "{}: nothing keeps it from being served; {}.",
+        config.source.path().display(),
+        match warnings.len() {
+            0 => "there are no warnings".to_owned(),
+            number => counted(number, "warning"),
+        }
+    )?;
     Ok(())
 }
 

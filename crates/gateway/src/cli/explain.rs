@@ -11,8 +11,7 @@ use callgate_core::listener::Listener;
 use callgate_core::permissions::BaseDecision;
 use callgate_core::report::Step;
 use callgate_core::request::{CallRequest, Round};
-use callgate_core::{Caller, Json};
-use callgate_mcp::survey;
+use callgate_core::{Caller, Json, Refusal};
 use callgate_wasm::{Sandbox, SandboxConfig};
 use clap::Args;
 use serde_json::json;
@@ -52,7 +51,7 @@ pub(super) async fn run(options: Options, out: &mut impl Write) -> Result<()> {
     let state = assemble::scratch_store(&config)?;
     let sandbox = Sandbox::new(SandboxConfig::default())?;
     let listeners = assemble::listeners(&config, &sandbox, &state).await?;
-    let survey = survey(assemble::upstreams(&config), &[]).await?;
+    let survey = assemble::survey(&config).await?;
     let dispatcher = assemble::dispatcher(&config, &listeners, survey.registry.clone());
     let request = CallRequest { caller: Some(caller.clone()), params, round: Round::First, wire: None };
     let explanation = dispatcher.explain(request).await;
@@ -60,8 +59,13 @@ pub(super) async fn run(options: Options, out: &mut impl Write) -> Result<()> {
     survey.close().await;
 
     let roles = caller.identity().roles.iter().map(String::as_str);
-    writeln!(out, "Caller '{}' with roles {} calls '{}'.", printable(caller.subject()), listed(roles),
-        printable(&options.tool))?;
+    writeln!(
+        out,
+        "Caller '{}' with roles {} calls '{}'.",
+        printable(caller.subject()),
+        listed(roles),
+        printable(&options.tool)
+    )?;
     write_row(&explanation, tools, out)?;
     write_steps(&explanation, &listeners, out)?;
     writeln!(out, "Outcome: {}", outcome(&explanation.foreseen))?;
@@ -152,7 +156,9 @@ fn write_steps(explanation: &Explanation, listeners: &[ReadyListener<'_>], out: 
             step.duration.as_micros()
         )?;
     }
-    for ready in listeners.iter().filter(|ready| ready.listener.hooks().after_call) {
+    // Nobody is told of a call to what does not exist for its caller (G4).
+    let told = !matches!(explanation.foreseen, Foreseen::Refused(Refusal::UnknownTool(_) | Refusal::ToolNameRequired));
+    for ready in listeners.iter().filter(|ready| told && ready.listener.hooks().after_call) {
         writeln!(out, "  {} would be told how the call ended.", ready.config.name)?;
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use callgate_core::{Caller, ToolRegistry};
-use callgate_mcp::{Server, survey};
+use callgate_mcp::Server;
 use callgate_wasm::Sandbox;
 use clap::Args;
 
@@ -58,7 +58,7 @@ fn caller(config: &Config, name: Option<&str>) -> Result<Option<Arc<Caller>>> {
 /// started once, by the session itself.
 async fn refuse_collisions(config: &Config) -> Result<()> {
     if config.upstreams.len() > 1 {
-        survey(assemble::upstreams(config), &[]).await?.close().await;
+        assemble::survey(config).await?.close().await;
     }
     Ok(())
 }

@@ -62,7 +62,8 @@ impl Findings<'_> {
     fn check_name(&mut self, what: &str, name: &Spanned<String>) {
         let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
         if !(1..=64).contains(&name.get_ref().len()) || !name.get_ref().chars().all(plain) {
-            let reason = format!("the name of {what} has 1 to 64 letters, digits, '-' or '_', not '{}'", name.get_ref());
+            let reason =
+                format!("the name of {what} has 1 to 64 letters, digits, '-' or '_', not '{}'", name.get_ref());
             self.at(name, reason);
         }
     }

@@ -81,7 +81,8 @@ impl Cast {
         ensure!(definitions.len() >= 2, "the demonstration needs a server with at least two tools");
         let guarded = definitions.iter().max_by_key(|it| danger(it)).context("no tool")?;
         let others = definitions.iter().filter(|it| it.name != guarded.name);
-        let counted = others.min_by_key(|it| (danger(it), required(&it.input_schema).len())).context("no other tool")?;
+        let counted =
+            others.min_by_key(|it| (danger(it), required(&it.input_schema).len())).context("no other tool")?;
         Ok(Self {
             all: definitions.iter().map(|it| it.name.clone()).collect(),
             reader: vec![counted.name.clone()],

@@ -27,8 +27,7 @@ pub(super) async fn play(stage: &Stage, cast: &Cast, tell: &mut Narrator<'_, imp
     let bob = stage.session("bob").await?;
     listings(&ada, &bob, cast, tell).await?;
     hidden_is_absent(&bob, cast, tell).await?;
-    let counted = stored_answer(&ada, cast, tell).await;
-    counted?;
+    stored_answer(&ada, cast, tell).await?;
     approval(stage, &ada, cast, tell).await?;
     ada.close().await;
     bob.close().await;
@@ -44,7 +43,9 @@ async fn listings(ada: &Client, bob: &Client, cast: &Cast, tell: &mut Narrator<'
     tell.show("ada", &format!("(operator) sees {}", listed(seen_by_ada.iter().map(String::as_str))))?;
     tell.show("bob", &format!("(reader) sees {}", listed(seen_by_bob.iter().map(String::as_str))))?;
     if let Some(generic) = &cast.generic {
-        tell.say(&format!("{generic} can reach anything, so it is hidden until a permission names it: '*' is not enough."))?;
+        tell.say(&format!(
+            "{generic} can reach anything, so it is hidden until a permission names it: '*' is not enough."
+        ))?;
         ensure!(!seen_by_ada.contains(generic), "{generic} is shown");
     }
     ensure!(seen_by_ada.contains(&cast.guarded.tool), "ada does not see {}", cast.guarded.tool);
@@ -59,7 +60,9 @@ async fn hidden_is_absent(bob: &Client, cast: &Cast, tell: &mut Narrator<'_, imp
     let absent = call(bob, &absent, "bob", tell).await?;
     let same = error(&hidden)?.as_str().replace(&cast.guarded.tool, ABSENT) == error(&absent)?.as_str();
     ensure!(same, "a hidden tool and an absent one are told apart");
-    tell.say("But for the name that bob sent himself, both errors are the same bytes: he can not find out what is hidden.")
+    tell.say(
+        "But for the name that bob sent himself, both errors are the same bytes: he can not find out what is hidden.",
+    )
 }
 
 async fn stored_answer(ada: &Client, cast: &Cast, tell: &mut Narrator<'_, impl Write>) -> Result<()> {
@@ -119,15 +122,24 @@ async fn records(stage: &Stage, tell: &mut Narrator<'_, impl Write>) -> Result<(
         let record: Value = serde_json::from_str(text)?;
         let of = |member: &str| record.get(member).and_then(Value::as_str).unwrap_or("-").to_owned();
         let (ending, by) = (of("ending"), of("by"));
-        let by = if by == "-" { String::new() } else { format!(" by {by}") };
+        let by = match (by.as_str(), ending.as_str()) {
+            ("-", _) => String::new(),
+            (by, "failed") => format!(" at {by}"),
+            (by, _) => format!(" by {by}"),
+        };
         let number = key.trim_start_matches("record/").trim_start_matches('0');
-        tell.show(number, &format!("{} called {}: {ending}{by}; tool reached: {}", of("subject"), of("tool"), of("dispatch")))?;
+        tell.show(
+            number,
+            &format!("{} called {}: {ending}{by}; tool reached: {}", of("subject"), of("tool"), of("dispatch")),
+        )?;
         endings.push(ending);
     }
     for ending in ["executed", "answered", "denied", "failed"] {
         ensure!(endings.iter().any(|it| it == ending), "no call is recorded as {ending}");
     }
-    tell.say(&format!("bob's two calls are in no record: for him there was no such tool. The last one failed at {BROKEN}."))
+    tell.say(&format!(
+        "bob's two calls are in no record: for him there was no such tool. The last one failed at {BROKEN}."
+    ))
 }
 
 async fn names(client: &Client) -> Result<Vec<String>> {

@@ -66,29 +66,37 @@ fn add(rewards: Shared) -> NativeTool {
 }
 
 fn delete(rewards: Shared) -> NativeTool {
-    NativeTool::new("delete_reward", [Parameter::new("idReward", ArgumentType::Int)], move |arguments: BoundArguments| {
-        let rewards = rewards.clone();
-        async move {
-            let number: u32 = arguments.get("idReward")?;
-            Ok(match locked(&rewards).titles.remove(&number) {
-                Some(title) => json!(format!("Deleted reward {number}: {title}.")),
-                None => json!({
-                    "content": [{ "type": "text", "text": format!("There is no reward {number}.") }],
-                    "isError": true,
-                }),
-            })
-        }
-    })
+    NativeTool::new(
+        "delete_reward",
+        [Parameter::new("idReward", ArgumentType::Int)],
+        move |arguments: BoundArguments| {
+            let rewards = rewards.clone();
+            async move {
+                let number: u32 = arguments.get("idReward")?;
+                Ok(match locked(&rewards).titles.remove(&number) {
+                    Some(title) => json!(format!("Deleted reward {number}: {title}.")),
+                    None => json!({
+                        "content": [{ "type": "text", "text": format!("There is no reward {number}.") }],
+                        "isError": true,
+                    }),
+                })
+            }
+        },
+    )
     .description("Deletes a reward for good.")
     .required("idReward", ArgumentType::Int)
 }
 
 /// A tool that takes a URL reaches whatever the URL names. This one only says what it would do.
 fn fetch() -> NativeTool {
-    NativeTool::new("fetch_url", [Parameter::new("url", ArgumentType::String)], |arguments: BoundArguments| async move {
-        let url: String = arguments.get("url")?;
-        Ok(json!(format!("This demonstration would fetch {url} now.")))
-    })
+    NativeTool::new(
+        "fetch_url",
+        [Parameter::new("url", ArgumentType::String)],
+        |arguments: BoundArguments| async move {
+            let url: String = arguments.get("url")?;
+            Ok(json!(format!("This demonstration would fetch {url} now.")))
+        },
+    )
     .description("Fetches any URL.")
     .required("url", ArgumentType::String)
 }

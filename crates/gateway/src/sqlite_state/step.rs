@@ -34,12 +34,12 @@ impl<'a> Step<'a> {
     }
 
     pub(super) fn put(&self, scope: &str, key: &str, value: &str, expiry: Option<Duration>) -> Result<(), StateError> {
-        let expires = expiry.map(|expiry| self.now.saturating_add(i64::try_from(expiry.as_millis()).unwrap_or(i64::MAX)));
+        let expires =
+            expiry.map(|expiry| self.now.saturating_add(i64::try_from(expiry.as_millis()).unwrap_or(i64::MAX)));
         self.sweep()
             .and_then(|()| {
-                self.transaction.prepare_cached(
-                    "insert or replace into entry (scope, key, value, expires) values (?1, ?2, ?3, ?4)",
-                )
+                self.transaction
+                    .prepare_cached("insert or replace into entry (scope, key, value, expires) values (?1, ?2, ?3, ?4)")
             })
             .and_then(|mut statement| statement.execute(params![scope, key, value, expires]))
             .map(|_| ())

@@ -62,8 +62,11 @@ fn names_no_tool(config: &Config, registry: &ToolRegistry) -> Vec<Warning> {
         let rows = registry.rows().iter().filter(|row| row.rpc_method == entry.method);
         for row in rows.filter(|row| row.section.as_deref() != Some(entry.section.as_str())) {
             let section = row.section.as_deref().unwrap_or("none");
-            let reason = format!("'{}' is in section '{section}', so section '{}' permits nothing",
-                printable(&entry.method), printable(&entry.section));
+            let reason = format!(
+                "'{}' is in section '{section}', so section '{}' permits nothing",
+                printable(&entry.method),
+                printable(&entry.section)
+            );
             warnings.push(at(config, entry.line, reason));
         }
     }
@@ -84,7 +87,8 @@ fn left_out(config: &Config, ready: &ReadyListener<'_>) -> Option<Warning> {
     let missed: Vec<_> = hook_names(has).into_iter().filter(|hook| !hook_names(used).contains(hook)).collect();
     let listener = ready.config;
     (!missed.is_empty()).then(|| {
-        let reason = format!("listener '{}' is never asked its {}: `hooks` leaves it out", listener.name, missed.join(", "));
+        let reason =
+            format!("listener '{}' is never asked its {}: `hooks` leaves it out", listener.name, missed.join(", "));
         at(config, listener.line, reason)
     })
 }
@@ -123,7 +127,9 @@ fn generic_beside_hidden(config: &Config, caller: &Caller, seen: &[&Row], regist
                 printable(&generic.identifier),
                 counted(hidden, "hidden tool")
             );
-            warnings.push(line.map_or_else(|| whole_file(config, reason.clone()), |it| at(config, it.line, reason.clone())));
+            warnings.push(
+                line.map_or_else(|| whole_file(config, reason.clone()), |it| at(config, it.line, reason.clone())),
+            );
         }
     }
     warnings

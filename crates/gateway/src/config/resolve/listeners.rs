@@ -39,11 +39,7 @@ pub(super) fn resolve(
     listeners
 }
 
-fn resolve_listener(
-    name: Spanned<String>,
-    table: ListenerTable,
-    found: &mut Findings<'_>,
-) -> Option<ListenerConfig> {
+fn resolve_listener(name: Spanned<String>, table: ListenerTable, found: &mut Findings<'_>) -> Option<ListenerConfig> {
     found.check_name("a listener", &name);
     let values = match values::members(table.config) {
         Ok(values) => values,

@@ -10,10 +10,7 @@ use super::Findings;
 use crate::config::document::{ToolTable, Unlisted, UpstreamTable};
 use crate::config::{Command, Source, ToolConfig, Upstream};
 
-pub(super) fn resolve(
-    tables: BTreeMap<Spanned<String>, UpstreamTable>,
-    found: &mut Findings<'_>,
-) -> Vec<Upstream> {
+pub(super) fn resolve(tables: BTreeMap<Spanned<String>, UpstreamTable>, found: &mut Findings<'_>) -> Vec<Upstream> {
     let mut upstreams = Vec::new();
     for (name, table) in tables {
         found.check_name("an upstream", &name);
