@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use callgate_core::listener::Hooks;
+use callgate_core::registry::Tool;
 use callgate_core::testing::{Recorder, caller, dispatcher, request, row, subscription};
 use callgate_core::tool::ToolProvider;
 use callgate_core::{Dispatcher, Json, Outcome, Subscription};
-use callgate_core::registry::Tool;
 use callgate_wasm::{Sandbox, SandboxConfig};
 
 use crate::measure::Table;
