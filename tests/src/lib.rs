@@ -1,11 +1,20 @@
-//! What the tests of this package share: where guests, peers and the binary are, and clients to drive them with.
+//! What the tests of this package share: where guests, peers and the binary are, the real host in process, the real binary
+//! over a configuration of its own, and clients to drive them with.
 #![allow(
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "this is a part of tests, where a panic is how a failure is told"
 )]
 
-pub mod built;
+pub mod host;
+pub mod tools;
+
+pub mod gateway;
+pub mod wire;
 pub mod clients;
+
+pub mod built;
 pub mod peers;
+pub mod waiting;

@@ -8,4 +8,12 @@
     reason = "tests and their helpers say what they expect by failing"
 )]
 
+mod listeners;
+mod toolchains;
+mod nothing_refused_runs;
+
+mod errors_on_the_wire;
+mod bypasses;
+mod ledger_survives;
+
 mod peers;

@@ -142,11 +142,6 @@ impl Parameter {
     pub fn of<T: DeserializeOwned>(name: impl Into<String>) -> Self {
         Self { name: name.into(), accepts: std::sync::Arc::new(|value| T::deserialize(value).is_ok()) }
     }
-
-    /// The parameter's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
 }
 
 impl std::fmt::Debug for Parameter {

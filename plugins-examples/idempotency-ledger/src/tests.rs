@@ -218,7 +218,7 @@ fn w4_a_claim_waits_for_its_next_round_and_only_the_last_result_is_kept() {
 }
 
 #[test]
-fn w5_a_task_goes_on_and_is_not_begun_twice() {
+fn a_task_goes_on_and_is_not_begun_twice() {
     let _host = TestHost::new();
     assert_eq!(ask(&order()), Verdict::Proceed);
     tell(&order(), Ending::Executed(Completion::Task), Dispatch::Done, Some("{}"));

@@ -212,6 +212,52 @@ async fn a3_a_failing_after_call_listener_is_logged_and_ignored_and_the_others_s
     assert_eq!(failures, [1, 1, 0]);
 }
 
+#[tokio::test]
+async fn a1_a_caller_that_goes_away_while_listeners_decide_leaves_no_running_tool() {
+    let waiting = Waiting::new(Hooks { before_call: true, after_call: true, ..Hooks::default() });
+    let host = Host::subscribed(vec![subscription("waiting", waiting.clone())]);
+    let call = host.dispatcher.call(testing::request(ada(), "write", "{}"));
+    // Whoever else could still cancel the call does not keep its caller there.
+    let _canceller = call.canceller();
+    waiting.asked.notified().await;
+    drop(call);
+    waiting.go_on.notify_one();
+    waiting.asked.notified().await;
+    waiting.go_on.notify_one();
+    host.dispatcher.drain(Duration::from_secs(10)).await;
+    let told = waiting.told.lock().unwrap();
+    assert_eq!((told.len(), failed(&told[0]).0, told[0].dispatch), (1, FailureKind::Disconnected, Dispatch::None));
+    assert_eq!(host.tool.calls(), 0);
+}
+
+#[tokio::test]
+async fn a1_a_host_can_wait_for_the_calls_under_way() {
+    let waiting = Waiting::new(Hooks { before_call: true, ..Hooks::default() });
+    let host = Host::subscribed(vec![subscription("waiting", waiting.clone())]);
+    host.dispatcher.drain(Duration::from_secs(10)).await;
+    let calls = [0, 1].map(|_| host.dispatcher.call(testing::request(ada(), "write", "{}")));
+    let mut drained = std::pin::pin!(host.dispatcher.drain(Duration::from_secs(100)));
+    for call in calls {
+        assert!(futures_util::poll!(&mut drained).is_pending());
+        waiting.asked.notified().await;
+        waiting.go_on.notify_one();
+        call.await;
+    }
+    drained.await;
+    assert_eq!(host.tool.calls(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a1_a_host_waits_no_longer_than_it_wants_to() {
+    let (tool, _ends) = tool(None);
+    let dispatcher = testing::dispatcher(vec![tool], vec![]);
+    let call = dispatcher.call(testing::request(ada(), "write", "{}"));
+    let begun = tokio::time::Instant::now();
+    dispatcher.drain(Duration::from_secs(1)).await;
+    assert_eq!(begun.elapsed().as_secs(), 1);
+    drop(call);
+}
+
 fn after_call() -> Hooks {
     Hooks { after_call: true, ..Hooks::default() }
 }

@@ -107,6 +107,19 @@ async fn b5_an_answer_that_is_not_allowed_is_a_failure_of_its_listener() {
 }
 
 #[tokio::test]
+async fn w2_what_the_front_gave_along_comes_to_the_tool_untouched() {
+    let seen: Arc<std::sync::Mutex<Vec<_>>> = Arc::default();
+    let seen_by_hook = seen.clone();
+    let listener = Arc::new(Scripted::default().on_before_call(move |call| {
+        seen_by_hook.lock().unwrap().push((call.wire().cloned(), call.params().clone()));
+        Ok(Verdict::Proceed)
+    }));
+    let request = CallRequest { wire: Some(Json::string("7")), ..testing::request(ada(), "write", r#"{"a": 1.0}"#) };
+    Host::new([listener]).dispatcher.call(request.clone()).await;
+    assert_eq!(*seen.lock().unwrap(), [(request.wire, request.params)]);
+}
+
+#[tokio::test]
 async fn w4_every_round_is_decided_anew_and_a_continuation_is_never_answered() {
     for (verdict, runs) in [(Verdict::Proceed, 1), (answer("stored"), 0)] {
         let listener = saying(Ok(verdict));

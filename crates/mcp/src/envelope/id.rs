@@ -1,12 +1,18 @@
 //! Request ids, compared by what they mean and kept as they were spelled.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::LazyLock;
 
 use callgate_core::Json;
 
 /// How ids begin that the gateway itself gives to requests. Clients can't use them.
 pub const OWN_PREFIX: &str = "callgate:";
+
+/// What names this process among all that give such ids: a client may itself be a gateway, and its ids are its own.
+// The hasher's keys come from the operating system.
+static RUN: LazyLock<String> = LazyLock::new(|| format!("{:016x}", RandomState::new().build_hasher().finish()));
 
 /// A request id: a string or an integer. `1` and `"1"` are two ids; `"a"` and `"\u0061"` are one.
 #[derive(Clone)]
@@ -38,13 +44,17 @@ impl Id {
 
     /// An id for a request of the gateway's own.
     pub fn own(number: u64) -> Self {
-        let text = format!("{OWN_PREFIX}{number}");
+        let text = format!("{OWN_PREFIX}{}:{number}", *RUN);
         Self { raw: Json::string(&text), key: Key::Text(text) }
     }
 
-    /// Whether the id is one of those that only the gateway gives.
+    /// Whether the id is one of those that only this gateway gives: all that begin as its own do, but for those of another
+    /// process.
     pub fn is_own(&self) -> bool {
-        matches!(&self.key, Key::Text(text) if text.starts_with(OWN_PREFIX))
+        let Key::Text(text) = &self.key else { return false };
+        let Some(rest) = text.strip_prefix(OWN_PREFIX) else { return false };
+        let another = |run: &str| run.len() == RUN.len() && run.bytes().all(|it| it.is_ascii_hexdigit()) && run != *RUN;
+        !rest.split_once(':').is_some_and(|(run, _)| another(run))
     }
 
     /// The id as it was spelled.
@@ -98,5 +108,13 @@ mod tests {
         assert!(Id::own(7).is_own());
         assert!(Id::read(r#""\u0063allgate:7""#).unwrap().is_own());
         assert!(!Id::read(r#""callgate""#).unwrap().is_own());
+    }
+
+    #[test]
+    fn a_client_that_is_a_gateway_itself_keeps_its_ids() {
+        assert!(!Id::read(r#""callgate:0123456789abcdef:7""#).unwrap().is_own());
+        assert!(Id::read(r#""callgate:0123456789abcdef""#).unwrap().is_own());
+        assert!(Id::read(r#""callgate:0123456789abcdeg:7""#).unwrap().is_own());
+        assert_ne!(Id::own(7), Id::own(8));
     }
 }

@@ -54,10 +54,10 @@ mod tests {
 
     #[test]
     fn requests_and_notifications_differ_by_their_id() {
-        let id = Id::own(1);
+        let id = Id::read("1").unwrap();
         assert_eq!(
             request(Some(&id), "tools/list", None).as_str(),
-            r#"{"jsonrpc":"2.0","id":"callgate:1","method":"tools/list"}"#
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#
         );
         assert_eq!(
             request(None, "notifications/cancelled", Some("{}")).as_str(),

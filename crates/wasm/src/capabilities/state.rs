@@ -145,7 +145,7 @@ impl Host for EventState {
         answer(result.await)
     }
 
-    async fn delete(&mut self, key: String) -> Answer<bool> {
+    async fn remove(&mut self, key: String) -> Answer<bool> {
         let result = async {
             let (store, scope) = self.state(&[&key])?;
             Ok(store.delete(&scope, &key).await?)

@@ -38,7 +38,10 @@ pub(super) fn config(allocation: &Allocation<'_>) -> Config {
     config
         .wasm_backtrace_max_frames(NonZeroUsize::new(20))
         .wasm_backtrace_details(WasmBacktraceDetails::Disable);
-    config.shared_memory(false).wasm_memory64(false).wasm_multi_memory(false).wasm_relaxed_simd(false);
+    config.shared_memory(false).wasm_memory64(false).wasm_relaxed_simd(false);
+    // Where two parts of a component have a memory each, as JavaScript's do, the engine's own adapter between them is a module
+    // that imports both. A module with two memories of its own is still refused, by the pool.
+    config.wasm_multi_memory(true);
     config
         .memory_init_cow(true)
         .memory_reservation(RESERVATION)

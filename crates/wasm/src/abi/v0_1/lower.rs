@@ -103,7 +103,7 @@ fn step(step: &Step) -> after_call::Step {
 fn payload(json: &Json, cap: PayloadCap) -> types::Payload {
     let bytes = json.as_str().len();
     if bytes <= cap.0 {
-        return types::Payload::Inline(json.as_str().to_owned());
+        return types::Payload::Text(json.as_str().to_owned());
     }
     types::Payload::Oversize(types::Oversize {
         bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn f4_a_payload_over_the_cap_crosses_as_size_and_digest() {
         let json = Json::string("abcdefgh");
-        assert!(matches!(payload(&json, PayloadCap(10)), types::Payload::Inline(text) if text == json.as_str()));
+        assert!(matches!(payload(&json, PayloadCap(10)), types::Payload::Text(text) if text == json.as_str()));
         let types::Payload::Oversize(stand_in) = payload(&json, PayloadCap(9)) else { panic!("it crossed") };
         assert_eq!((stand_in.bytes, stand_in.digest), (10, json.digest()));
     }

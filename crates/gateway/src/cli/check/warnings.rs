@@ -1,0 +1,144 @@
+//! What works and is probably not meant.
+
+use std::fmt;
+
+use callgate_core::dispatcher::Reading;
+use callgate_core::listener::Listener;
+use callgate_core::registry::{Reach, Row};
+use callgate_core::{Caller, Dispatcher, ToolRegistry};
+use callgate_wasm::Standing;
+
+use super::super::hook_names;
+use super::upstream_of;
+use crate::assemble::ReadyListener;
+use crate::config::{Config, Problem};
+use crate::text::{counted, printable};
+
+/// Something that does not keep the file from being used.
+pub(super) struct Warning(Problem);
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let warned = Problem { reason: format!("warning: {}", self.0.reason), ..self.0.clone() };
+        warned.fmt(f)
+    }
+}
+
+pub(super) async fn find(
+    config: &Config,
+    listeners: &[ReadyListener<'_>],
+    registry: &ToolRegistry,
+    dispatcher: &Dispatcher,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    warnings.extend(names_no_tool(config, registry));
+    for ready in listeners {
+        warnings.extend(left_out(config, ready));
+        warnings.extend(not_granted(config, ready));
+    }
+    for caller in config.callers.values() {
+        let listing = dispatcher.list(Some(caller.clone())).await;
+        let seen: Vec<_> = listing.tools.iter().map(|tool| tool.row.as_ref()).collect();
+        warnings.extend(generic_beside_hidden(config, caller, &seen, registry));
+        if listing.reading == Reading::Degraded {
+            let reason = format!("a grant listener fails for caller '{}'", printable(caller.subject()));
+            warnings.push(whole_file(config, reason));
+        }
+    }
+    if config.stdio_caller.is_none() {
+        warnings.push(whole_file(config, "nobody is signed in to the stdio session: no [stdio] names a caller".into()));
+    }
+    warnings
+}
+
+/// A permission or a table for a tool that is not there decides nothing; mostly its name is misspelt.
+fn names_no_tool(config: &Config, registry: &ToolRegistry) -> Vec<Warning> {
+    let listed = |method: &str| registry.rows().iter().any(|row| row.rpc_method == method);
+    let mut warnings = Vec::new();
+    for entry in config.permission_lines.iter().filter(|entry| !listed(&entry.method)) {
+        warnings.push(at(config, entry.line, format!("no server lists a tool for '{}'", printable(&entry.method))));
+    }
+    for entry in &config.permission_lines {
+        let rows = registry.rows().iter().filter(|row| row.rpc_method == entry.method);
+        for row in rows.filter(|row| row.section.as_deref() != Some(entry.section.as_str())) {
+            let section = row.section.as_deref().unwrap_or("none");
+            let reason = format!(
+                "'{}' is in section '{section}', so section '{}' permits nothing",
+                printable(&entry.method),
+                printable(&entry.section)
+            );
+            warnings.push(at(config, entry.line, reason));
+        }
+    }
+    for upstream in &config.upstreams {
+        for (name, table) in &upstream.tools {
+            if !listed(&format!("{}/{name}", upstream.name)) {
+                let reason = format!("upstream '{}' lists no tool '{}'", upstream.name, printable(name));
+                warnings.push(at(config, table.line, reason));
+            }
+        }
+    }
+    warnings
+}
+
+/// Hooks that the component has and that its table leaves out are never asked.
+fn left_out(config: &Config, ready: &ReadyListener<'_>) -> Option<Warning> {
+    let (has, used) = (ready.listener.component().exported(), ready.listener.hooks());
+    let missed: Vec<_> = hook_names(has).into_iter().filter(|hook| !hook_names(used).contains(hook)).collect();
+    let listener = ready.config;
+    (!missed.is_empty()).then(|| {
+        let reason =
+            format!("listener '{}' is never asked its {}: `hooks` leaves it out", listener.name, missed.join(", "));
+        at(config, listener.line, reason)
+    })
+}
+
+fn not_granted(config: &Config, ready: &ReadyListener<'_>) -> Vec<Warning> {
+    let listener = ready.config;
+    let imports = ready.listener.component().imports();
+    let reasons = imports.iter().filter_map(|import| match import.standing {
+        Standing::Granted(capability) if !listener.capabilities.contains(&capability) => Some(format!(
+            "listener '{}' imports {}, which answers with an error: `capabilities` does not grant '{capability}'",
+            listener.name,
+            printable(&import.name)
+        )),
+        Standing::Refused => {
+            Some(format!("listener '{}' imports {}, which ends an event", listener.name, printable(&import.name)))
+        }
+        _ => None,
+    });
+    reasons.map(|reason| at(config, listener.line, reason)).collect()
+}
+
+/// A generic tool reaches what its neighbours hide (G9).
+fn generic_beside_hidden(config: &Config, caller: &Caller, seen: &[&Row], registry: &ToolRegistry) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for generic in seen.iter().filter(|row| row.reach == Reach::Generic) {
+        let upstream = upstream_of(&generic.rpc_method);
+        let hidden = registry.rows().iter().filter(|row| {
+            upstream_of(&row.rpc_method) == upstream && !seen.iter().any(|seen| seen.identifier == row.identifier)
+        });
+        let hidden = hidden.count();
+        if hidden > 0 {
+            let line = config.permission_lines.iter().find(|entry| entry.method == generic.rpc_method);
+            let reason = format!(
+                "caller '{}' may call the generic tool '{}', which may reach what {} of upstream '{upstream}' would do",
+                printable(caller.subject()),
+                printable(&generic.identifier),
+                counted(hidden, "hidden tool")
+            );
+            warnings.push(
+                line.map_or_else(|| whole_file(config, reason.clone()), |it| at(config, it.line, reason.clone())),
+            );
+        }
+    }
+    warnings
+}
+
+fn at(config: &Config, line: usize, reason: String) -> Warning {
+    Warning(config.source.problem(line, reason))
+}
+
+fn whole_file(config: &Config, reason: String) -> Warning {
+    Warning(Problem { file: config.source.path().into(), line: None, reason })
+}

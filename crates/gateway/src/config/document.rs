@@ -1,0 +1,239 @@
+//! The file as its author writes it. What fits these shapes may still contradict itself.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use callgate_core::subscription::Delivery;
+use callgate_wasm::{Capability, Hook};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::bounded::Bounded;
+
+/// The configuration of callgate.
+// INVARIANT: `listeners` and `unlisted` have no default, so a file that was cut off is never one with fewer gates.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(title = "callgate.toml")]
+pub(super) struct Document {
+    /// The names of all listeners in the order in which they are asked. Each has its table `[listener.NAME]`, and each
+    /// such table is named here.
+    #[schemars(with = "Vec<String>")]
+    pub(super) listeners: Vec<Spanned<String>>,
+    /// Identities, by name.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, CallerTable>")]
+    pub(super) caller: BTreeMap<Spanned<String>, CallerTable>,
+    /// The session over standard input and output.
+    #[serde(default)]
+    pub(super) stdio: StdioTable,
+    /// Where listeners' values are kept. Without it they are in `callgate-state.sqlite` beside this file.
+    #[schemars(with = "Option<StateTable>")]
+    pub(super) state: Option<Spanned<StateTable>>,
+    /// MCP servers behind the gateway, by name.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, UpstreamTable>")]
+    pub(super) upstream: BTreeMap<Spanned<String>, UpstreamTable>,
+    /// Which roles may use what: section, then method, then roles. The method of an upstream's tool is `UPSTREAM/TOOL`,
+    /// with the tool's own name.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, BTreeMap<String, Vec<String>>>")]
+    pub(super) permissions: BTreeMap<String, BTreeMap<Spanned<String>, Vec<String>>>,
+    /// Listeners, by name.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, ListenerTable>")]
+    pub(super) listener: BTreeMap<Spanned<String>, ListenerTable>,
+}
+
+/// One identity. Its subject is its name.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct CallerTable {
+    /// What the caller may be treated as.
+    #[serde(default)]
+    pub(super) roles: Vec<String>,
+    /// The organisation that the caller belongs to.
+    pub(super) tenant: Option<String>,
+    /// What else listeners are told about the caller.
+    #[serde(default)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub(super) claims: toml::Table,
+}
+
+/// The session over standard input and output.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct StdioTable {
+    /// Who the session runs as. Without it nobody is signed in: no tool is shown and every call is refused.
+    #[schemars(with = "Option<String>")]
+    pub(super) caller: Option<Spanned<String>>,
+}
+
+/// Where listeners' values are kept: exactly one of the two.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct StateTable {
+    /// A SQLite file, relative to this file.
+    pub(super) path: Option<PathBuf>,
+    /// In memory: gone when the process ends, and out of the reach of `callgate approve`.
+    #[serde(default)]
+    pub(super) memory: bool,
+}
+
+/// One MCP server behind the gateway.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct UpstreamTable {
+    /// The program and its arguments; no shell is involved. A program with a path is relative to this file.
+    #[schemars(with = "Vec<String>")]
+    pub(super) command: Spanned<Vec<String>>,
+    /// Variables that the server gets on top of the gateway's environment.
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    /// The server's working directory, relative to this file; without it that of the gateway.
+    pub(super) cwd: Option<PathBuf>,
+    /// What happens to tools that neither a `tool` table nor a permission names.
+    pub(super) unlisted: Unlisted,
+    /// The section of the server's tools; without it the upstream's name.
+    pub(super) section: Option<String>,
+    /// What is put before the names of the server's tools. Without it two servers with a tool of one name are refused.
+    #[schemars(with = "Option<String>")]
+    pub(super) prefix: Option<Spanned<String>>,
+    /// Single tools, by the server's own name for them.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, ToolTable>")]
+    pub(super) tool: BTreeMap<Spanned<String>, ToolTable>,
+}
+
+/// What happens to tools that the configuration does not name.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Unlisted {
+    /// Every signed-in caller sees them.
+    Shown,
+    /// Nobody sees them.
+    Hidden,
+}
+
+/// One tool of a server.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ToolTable {
+    /// The section of the tool; without it that of the upstream.
+    pub(super) section: Option<String>,
+    /// The tool takes a URL, a query or a command, so it can reach what other tools hide. It is hidden unless a permission
+    /// names it.
+    #[serde(default)]
+    pub(super) generic: bool,
+}
+
+/// One listener.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ListenerTable {
+    /// The component's file, relative to this file.
+    #[schemars(with = "PathBuf")]
+    pub(super) component: Spanned<PathBuf>,
+    /// SHA-256 of the file in hex. Another file is refused.
+    #[schemars(with = "Option<String>")]
+    pub(super) sha256: Option<Spanned<String>>,
+    /// The hooks that are used; without it all that the component has.
+    #[schemars(with = "Option<Vec<HookName>>")]
+    pub(super) hooks: Option<Vec<Spanned<HookName>>>,
+    /// Host interfaces that the component may use besides log and config.
+    #[serde(default)]
+    pub(super) capabilities: Vec<CapabilityName>,
+    /// How long one event may take, in milliseconds. Without it 50 for grant and before-call, 250 for after-call.
+    pub(super) deadline_ms: Option<Bounded<1, 60_000>>,
+    /// When after-call events are delivered.
+    #[schemars(with = "Option<DeliveryName>")]
+    pub(super) delivery: Option<Spanned<DeliveryName>>,
+    /// What one event may use.
+    #[serde(default)]
+    pub(super) limits: LimitsTable,
+    /// The listener's own values, which it gets as JSON.
+    #[serde(default)]
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub(super) config: toml::Table,
+}
+
+/// A hook of a listener.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum HookName {
+    /// Decides which tools exist for a caller.
+    Grant,
+    /// Is asked before a call.
+    BeforeCall,
+    /// Is told after a call.
+    AfterCall,
+}
+
+/// A host interface that a component may use when its configuration says so.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum CapabilityName {
+    /// Values that outlive an event, in a scope of the listener's own.
+    State,
+}
+
+/// When after-call events are delivered.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum DeliveryName {
+    /// Before the answer leaves, so that a retry finds what was recorded.
+    BeforeReply,
+    /// Behind the answer, from a bounded queue.
+    BehindReply,
+}
+
+/// What one event of a listener may use. Without a value the host's default holds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct LimitsTable {
+    /// Linear memory, in MiB. Without it 64.
+    pub(super) memory_mib: Option<Bounded<1, 4096>>,
+    /// The largest arguments or result that are handed over, in KiB; larger ones arrive as size and digest. Without it 1024.
+    pub(super) payload_kib: Option<Bounded<1, 65_536>>,
+    /// The largest decision that is taken, in KiB. Without it 1024.
+    pub(super) output_kib: Option<Bounded<1, 65_536>>,
+    /// How much one call to the host may carry, in MiB. Without it 8.
+    pub(super) hostcall_fuel_mib: Option<Bounded<1, 1024>>,
+    /// How much of its standard error is kept for the record of a failure, in KiB. Without it 16.
+    pub(super) stderr_kib: Option<Bounded<1, 1024>>,
+    /// How many events may run at the same time; others wait, for as long as their deadline. Without it 16.
+    pub(super) concurrency: Option<Bounded<1, 1024>>,
+}
+
+/// The JSON Schema of the file.
+pub fn json_schema() -> schemars::Schema {
+    schemars::schema_for!(Document)
+}
+
+impl From<HookName> for Hook {
+    fn from(name: HookName) -> Self {
+        match name {
+            HookName::Grant => Self::Grant,
+            HookName::BeforeCall => Self::BeforeCall,
+            HookName::AfterCall => Self::AfterCall,
+        }
+    }
+}
+
+impl From<CapabilityName> for Capability {
+    fn from(name: CapabilityName) -> Self {
+        match name {
+            CapabilityName::State => Self::State,
+        }
+    }
+}
+
+impl From<DeliveryName> for Delivery {
+    fn from(name: DeliveryName) -> Self {
+        match name {
+            DeliveryName::BeforeReply => Self::BeforeReply,
+            DeliveryName::BehindReply => Self::BehindReply,
+        }
+    }
+}

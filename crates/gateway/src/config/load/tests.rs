@@ -1,0 +1,186 @@
+use std::time::Duration;
+
+use callgate_core::registry::{Exposure, Reach};
+use callgate_wasm::Hook;
+
+use super::*;
+use crate::config::StateLocation;
+
+/// Everything that the file can say. Listeners come last, as in the examples that users start from: wherever such a file
+/// is cut off, what is left is missing a gate that `listeners` names.
+const FULL: &str = r#"listeners = ["agent-mode", "approval-gate", "audit-trail"]
+
+[caller.ada]
+roles = ["writer", "reader"]
+tenant = "acme"
+claims = { email = "ada@example.org" }
+
+[stdio]
+caller = "ada"
+
+[state]
+path = "state.sqlite"
+
+[upstream.files]
+command = ["node", "server.js", "/srv"]
+env = { LEVEL = "info" }
+cwd = "work"
+unlisted = "hidden"
+section = "documents"
+prefix = "files__"
+
+[upstream.files.tool.fetch]
+section = "net"
+generic = true
+
+[permissions.documents]
+"files/write_file" = ["writer"]
+
+[listener.approval-gate]
+component = "approval_gate.wasm"
+capabilities = ["state"]
+hooks = ["before-call"]
+
+[listener.agent-mode]
+component = "agent_mode.wasm"
+sha256 = "44136FA355B3678A1146AD16F7E8649E94FB4FC21FE77E8310C060F61CAAFF8A"
+deadline-ms = 20
+config = { writer = ["files__*"] }
+
+[listener.audit-trail]
+component = "audit_trail.wasm"
+delivery = "behind-reply"
+limits = { memory-mib = 16, payload-kib = 64, output-kib = 64, hostcall-fuel-mib = 8, stderr-kib = 4, concurrency = 2 }
+"#;
+
+fn parse(text: &str) -> Result<Config, Problems> {
+    Config::parse(Source::new(Path::new("etc/callgate.toml"), text))
+}
+
+#[test]
+fn a_full_file_says_what_it_means() {
+    let config = parse(FULL).unwrap();
+
+    let ada = config.stdio_caller.as_deref().unwrap();
+    assert_eq!((ada.subject(), ada.identity().auth_method.as_str()), ("ada", "config"));
+    assert!(ada.has_role("reader") && ada.identity().tenant.as_deref() == Some("acme"));
+    assert_eq!(config.state, StateLocation::File("etc/state.sqlite".into()));
+
+    let [files] = config.upstreams.as_slice() else { panic!("{:?}", config.upstreams) };
+    assert_eq!((files.command.program.as_str(), files.line), ("node", 14));
+    assert_eq!(files.command.directory.as_deref(), Some(Path::new("etc/work")));
+    assert_eq!((files.unlisted, files.section.as_str()), (Exposure::Withheld, "documents"));
+    assert_eq!(files.tools["fetch"].reach, Reach::Generic);
+    assert!(config.permissions.names("files/write_file"));
+
+    let names: Vec<_> = config.listeners.iter().map(|listener| listener.name.as_str()).collect();
+    assert_eq!(names, ["agent-mode", "approval-gate", "audit-trail"]);
+    let [mode, gate, trail] = config.listeners.as_slice() else { panic!("{names:?}") };
+    assert_eq!(mode.component, Path::new("etc/agent_mode.wasm"));
+    assert!(mode.pin.as_ref().is_some_and(|pin| pin.as_str().starts_with("44136fa3")));
+    assert_eq!(mode.limits.decision_deadline, Duration::from_millis(20));
+    assert_eq!(mode.values["writer"].as_str(), "[\"files__*\"]");
+    assert_eq!((trail.limits.memory, trail.limits.stderr, trail.limits.concurrency), (16 << 20, 4 << 10, 2));
+    assert_eq!(gate.hooks.as_deref(), Some([(Hook::BeforeCall, 32)].as_slice()));
+}
+
+#[test]
+fn a_small_file_is_enough() {
+    let config = parse("listeners = []").unwrap();
+    assert_eq!(config.state, StateLocation::File("etc/callgate-state.sqlite".into()));
+    assert!(config.stdio_caller.is_none() && config.listeners.is_empty());
+}
+
+/// What a file lets through, to compare a file with its beginnings.
+fn gates(config: &Config) -> Vec<(&str, &Path)> {
+    config.listeners.iter().map(|listener| (listener.name.as_str(), listener.component.as_path())).collect()
+}
+
+#[test]
+fn a_file_cut_off_anywhere_never_has_fewer_gates() {
+    let full = parse(FULL).unwrap();
+    let mut refused = 0;
+    for length in 0..FULL.len() {
+        match parse(FULL.get(..length).unwrap()) {
+            Err(_) => refused += 1,
+            Ok(part) => {
+                assert_eq!(gates(&part), gates(&full), "cut at {length}");
+                assert_eq!(part.permissions, full.permissions, "cut at {length}");
+                assert_eq!(part.listeners[1].hooks, full.listeners[1].hooks, "cut at {length}");
+            }
+        }
+    }
+    let last_table = FULL.find("[listener.audit-trail]").unwrap();
+    assert!(refused > last_table, "only the tail of the last table may be missing");
+}
+
+/// Each fault with the line and a part of the reason that name it.
+#[test]
+fn a_fault_is_named_with_its_line_and_reason() {
+    let upstream = "[upstream.a]\ncommand = [\"x\"]\nunlisted = \"shown\"\n";
+    let cases = [
+        ("", 1, "missing field `listeners`"),
+        ("listeners = [", 1, "array"),
+        ("listeners = []\nlisteners = []", 2, "duplicate key"),
+        ("listeners = []\nlistener-s = []", 2, "unknown field `listener-s`"),
+        ("listeners = []\n[upstream.a]\ncommand = [\"x\"]", 2, "missing field `unlisted`"),
+        ("listeners = []\n[upstream.a]\ncommand = []\nunlisted = \"shown\"", 3, "the command is empty"),
+        ("listeners = []\n[upstream.a]\ncommand = [\"x\"]\nunlisted = \"some\"", 4, "unknown variant `some`"),
+        ("listeners = []\n[upstream.a]\ncommand = [\"x\"]\nunlisted = \"shown\"\nprefix = \"a b\"", 5, "a prefix has"),
+        ("listeners = []\n[upstream.'a/b']\ncommand = [\"x\"]\nunlisted = \"shown\"", 2, "the name of an upstream"),
+        ("listeners = [\n\"gate\"\n]", 2, "listener 'gate' has no table [listener.gate]"),
+        ("listeners = []\n\n[listener.gate]\ncomponent = \"g.wasm\"", 3, "'gate' is missing in `listeners`"),
+        ("listeners = [\"g\",\n\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"", 2, "named twice"),
+        ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nhooks = [\n\"befor-call\"]", 5, "befor-call"),
+        ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nhooks = []", 2, "uses no hook"),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\ncapabilities = [\"net\"]",
+            4,
+            "unknown variant `net`",
+        ),
+        ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nsha256 = \"12\"", 4, "64 hex digits"),
+        ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\ndeadline-ms = 0", 4, "0 is not a number from 1"),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nlimits = { memory = 1 }",
+            4,
+            "unknown field `memory`",
+        ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\n[listener.g.config]\nx = inf",
+            2,
+            "JSON has no number",
+        ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nhooks = [\"grant\"]\ndelivery = \"behind-reply\"",
+            5,
+            "`delivery` is for listeners that use after-call",
+        ),
+        ("listeners = []\n[stdio]\ncaller = \"bob\"", 3, "there is no [caller.bob]"),
+        ("listeners = []\n[caller.'']", 2, "subject must have"),
+        ("listeners = []\n[state]\npath = \"x\"\nmemory = true", 2, "both path and memory"),
+        ("listeners = []\n[permissions.s]\n\"a/read\" = []", 3, "there is no [upstream.a]"),
+    ];
+    for (text, line, reason) in cases {
+        let problems = parse(text).expect_err(text);
+        let [problem] = problems.0.as_slice() else { panic!("{text}: {problems}") };
+        assert_eq!(problem.line, Some(line), "{text}: {problem}");
+        assert!(problem.reason.contains(reason), "{text}: {problem}");
+        assert!(problem.to_string().starts_with(&format!("etc/callgate.toml:{line}: ")), "{problem}");
+    }
+    let problems = parse(&format!("listeners = []\n{upstream}[permissions.a]\n\"read\" = []")).unwrap_err();
+    assert_eq!(problems.to_string(), "etc/callgate.toml:6: 'read' is not a method: UPSTREAM/TOOL");
+}
+
+#[test]
+fn everything_that_is_wrong_is_named_at_once() {
+    let problems =
+        parse("listeners = [\"a\"]\n[stdio]\ncaller = \"bob\"\n[listener.b]\ncomponent = \"b\"").unwrap_err();
+    let lines: Vec<_> = problems.0.iter().map(|problem| problem.line).collect();
+    assert_eq!(lines, [Some(3), Some(1), Some(4)]);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let problems = Config::load(Path::new("no/such/callgate.toml")).unwrap_err();
+    assert!(problems.to_string().starts_with("no/such/callgate.toml: the file can not be read: "), "{problems}");
+}

@@ -1,0 +1,80 @@
+//! `callgate check`.
+
+use crate::rig::{Rig, listener, upstream};
+
+fn configuration() -> String {
+    let people = "[caller.ada]\nroles = ['operator']\n[caller.bob]\nroles = ['reader']\n[stdio]\ncaller = 'ada'\n\
+                  [permissions.demo]\n'demo/fetch_url' = ['operator']\n'demo/delete_reward' = ['operator']\n";
+    let mode = "config.roles = { operator = ['list_*', 'delete_*'], reader = ['*'] }\nconfig.generic = { operator = ['fetch_url'] }";
+    format!(
+        "listeners = ['agent-mode', 'approval-gate', 'audit-trail']\n{people}{}[upstream.demo.tool.fetch_url]\ngeneric = true\n{}{}{}",
+        upstream("demo", ""),
+        listener("agent-mode", "agent_mode", mode),
+        listener("approval-gate", "approval_gate", "capabilities = ['state']"),
+        listener("audit-trail", "audit_trail", "capabilities = ['state']\ndelivery = 'behind-reply'")
+    )
+}
+
+/// The words without what differs from machine to machine.
+fn steady(words: &str, rig: &Rig) -> String {
+    let folder = crate::rig::component("puppet").parent().unwrap().display().to_string();
+    let words = words.replace(&rig.path("").display().to_string(), "").replace(&folder, "GUESTS");
+    let digest = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let lines = words.lines().map(|line| {
+        let words: Vec<_> = line.split(' ').map(|word| if digest(word) { "DIGEST" } else { word }).collect();
+        words.join(" ")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_would_happen_is_said_in_sentences() {
+    let rig = Rig::new(&configuration());
+    let said = rig.run(&["check"]).said();
+    insta::assert_snapshot!("check", steady(&said, &rig));
+    assert!(!rig.path("callgate-state.sqlite").exists(), "a check leaves nothing behind");
+}
+
+/// What is not forbidden and probably not meant, each with its line.
+#[test]
+fn what_is_probably_not_meant_is_warned_of() {
+    let text = format!(
+        "listeners = ['gate', 'ledger']\n[caller.ada]\n[permissions.demo]\n'demo/fetch' = []\n[permissions.other]\n\
+         'demo/add_reward' = ['x']\n{}[upstream.demo.tool.nix]\n{}{}",
+        upstream("demo", ""),
+        listener("gate", "approval_gate", "capabilities = ['state']\nhooks = ['before-call']"),
+        listener("ledger", "idempotency_ledger", "")
+    );
+    let said = Rig::new(&text).run(&["check"]).said();
+    for warning in [
+        "callgate.toml:4: warning: no server lists a tool for 'demo/fetch'",
+        "callgate.toml:6: warning: 'demo/add_reward' is in section 'demo', so section 'other' permits nothing",
+        "callgate.toml:12: warning: upstream 'demo' lists no tool 'nix'",
+        "callgate.toml:14: warning: listener 'gate' is never asked its after-call: `hooks` leaves it out",
+        "warning: listener 'ledger' imports callgate:host/state@0.1.0, which answers with an error",
+        "callgate.toml: warning: nobody is signed in to the stdio session",
+        "callgate.toml: nothing keeps it from being served; 6 warnings.",
+    ] {
+        assert!(said.contains(warning), "{warning}\nis not in\n{said}");
+    }
+}
+
+#[test]
+fn g9_a_generic_tool_beside_hidden_ones_is_warned_of() {
+    let warning = "warning: caller 'ada' may call the generic tool 'fetch_url', which may reach what 1 hidden tool of \
+                   upstream 'demo' would do";
+    let said = Rig::new(&configuration()).run(&["check"]).said();
+    assert!(said.contains(warning), "{said}");
+    let nothing_hidden = configuration().replace("'list_*', 'delete_*'", "'*'");
+    let said = Rig::new(&nothing_hidden).run(&["check"]).said();
+    assert!(said.ends_with("there are no warnings.\n"), "{said}");
+}
+
+#[test]
+fn g6_a_gate_that_fails_is_said_to() {
+    let gate = listener("gate", "puppet", "hooks = ['grant']\nconfig.grant = 'trap'");
+    let rig = Rig::new(&format!("listeners = ['gate']\n[caller.ada]\n{}{gate}", upstream("demo", "")));
+    let said = rig.run(&["check"]).said();
+    assert!(said.contains("A grant listener fails: listings show"), "{said}");
+    assert!(said.contains("callgate.toml: warning: a grant listener fails for caller 'ada'"), "{said}");
+}

@@ -1,0 +1,132 @@
+//! Nothing of one event is seen by another, and no listener is in the way of another (F2, F5).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_core::listener::Listener;
+use callgate_core::report::{CallReport, Dispatch, Ending};
+use callgate_core::testing::granted_call;
+use callgate_core::{ListenerFailure, Verdict};
+use callgate_wasm::{Capability, ListenerOptions, Sandbox, SandboxConfig, SandboxLimits, WasmListener};
+
+use crate::kit::{self, before, before_with};
+use crate::sandbox::{before_call, listener, listener_with, options, patient};
+use crate::state::{READS_STATE, StuckState};
+
+/// Counts in its memory and in a global, and denies with both digits as the reason.
+fn counting() -> Vec<u8> {
+    before_with(
+        "(global $count (mut i32) (i32.const 48))",
+        &format!(
+            "(global.set $count (i32.add (global.get $count) (i32.const 1)))
+             (i32.store8 (i32.const 2048) (i32.add (i32.load8_u (i32.const 2048)) (i32.const 1)))
+             (i32.store8 (i32.const 1024) (global.get $count))
+             (i32.store8 (i32.const 1025) (i32.add (i32.load8_u (i32.const 2048)) (i32.const 48)))
+             {}",
+            kit::deny_with(2)
+        ),
+    )
+}
+
+#[tokio::test]
+async fn f5_a_guest_remembers_nothing() {
+    let guest = listener(counting()).await;
+    for _ in 0..40 {
+        let verdict = before_call(&guest).await;
+        let Ok(Verdict::Deny(denial)) = verdict else { panic!("{verdict:?}") };
+        assert_eq!(denial.reason(), "11");
+    }
+}
+
+/// More events than the pool has places, so that places are used again after every kind of end.
+#[tokio::test]
+async fn f5_a_place_that_is_used_again_is_empty() {
+    let dirty = listener(before("(memory.fill (i32.const 0) (i32.const 255) (i32.const 262144)) unreachable")).await;
+    let clean = listener(before(
+        "(local $at i32)
+         (local.set $at (i32.const 131072))
+         (loop $again
+           (if (i64.ne (i64.load (local.get $at)) (i64.const 0)) (then unreachable))
+           (br_if $again (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 8))) (i32.const 262144))))
+         (i32.const 0)",
+    ))
+    .await;
+    for _ in 0..40 {
+        assert_eq!(before_call(&dirty).await.unwrap_err().kind(), "trap");
+        assert_eq!(before_call(&clean).await, Ok(Verdict::Proceed));
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn f2_a_guest_that_spins_does_not_stop_the_thread_that_it_runs_on() {
+    let limits = SandboxLimits { decision_deadline: Duration::from_secs(3_600), ..patient() };
+    let spinning = listener_with(before("(loop $again (br $again)) (i32.const 0)"), ListenerOptions { limits, ..options() }).await;
+    let neighbour = listener(kit::proceeding()).await;
+    let spin = tokio::spawn(async move { before_call(&spinning).await });
+    for _ in 0..20 {
+        assert_eq!(before_call(&neighbour).await, Ok(Verdict::Proceed));
+    }
+    // The only thread of this runtime comes back from the guest, or the test would never end.
+    assert!(!spin.is_finished());
+    spin.abort();
+    assert!(spin.await.unwrap_err().is_cancelled());
+}
+
+fn report() -> CallReport {
+    CallReport {
+        call: granted_call("read", "{}").context().clone(),
+        ending: Ending::Withdrawn,
+        dispatch: Dispatch::None,
+        reply: None,
+        duration: Duration::ZERO,
+        steps: Vec::new(),
+    }
+}
+
+/// Its after-call hook waits for state that never comes; its before-call hook does not.
+fn stuck_afterwards() -> Vec<u8> {
+    let core = format!(
+        "{READS_STATE} {} {} (i32.const 0)) {} (call $get (i32.const 1024) (i32.const 1) (i32.const 64)) (i32.const 0))",
+        kit::MEMORY,
+        kit::BEFORE_DECIDE,
+        kit::AFTER_NOTIFY
+    );
+    kit::component("both", &core)
+}
+
+#[tokio::test]
+async fn f2_a_listener_that_hangs_waits_for_itself() {
+    let state = Arc::new(StuckState::default());
+    let limits = SandboxLimits { concurrency: 1, decision_deadline: Duration::from_millis(50), ..patient() };
+    let stuck = ListenerOptions { limits, state: state.clone(), capabilities: [Capability::State].into(), ..options() };
+    let stuck = Arc::new(listener_with(stuck_afterwards(), stuck).await);
+    let waiting = tokio::spawn({
+        let stuck = stuck.clone();
+        async move { stuck.after_call(&report()).await }
+    });
+    state.asked.notified().await;
+    assert_eq!(before_call(&stuck).await, Err(ListenerFailure::Overload));
+    assert_eq!(before_call(&listener(kit::proceeding()).await).await, Ok(Verdict::Proceed));
+    // A caller that leaves gives the place back.
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    assert_eq!(before_call(&stuck).await, Ok(Verdict::Proceed));
+}
+
+#[tokio::test]
+async fn f1_a_sandbox_without_a_free_place_says_so() {
+    let sandbox = Sandbox::new(SandboxConfig { slots: 1, ..SandboxConfig::default() }).unwrap();
+    let state = Arc::new(StuckState::default());
+    let stuck = ListenerOptions { state: state.clone(), capabilities: [Capability::State].into(), ..options() };
+    let component = sandbox.load_bytes(stuck_afterwards(), None).await.unwrap();
+    let stuck = WasmListener::new(component, stuck).unwrap();
+    let limits = SandboxLimits { decision_deadline: Duration::from_millis(50), ..patient() };
+    let component = sandbox.load_bytes(kit::proceeding(), None).await.unwrap();
+    let other = WasmListener::new(component, ListenerOptions { limits, ..options() }).unwrap();
+    let waiting = tokio::spawn(async move { stuck.after_call(&report()).await });
+    state.asked.notified().await;
+    assert_eq!(before_call(&other).await, Err(ListenerFailure::Overload));
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    assert_eq!(before_call(&other).await, Ok(Verdict::Proceed));
+}
