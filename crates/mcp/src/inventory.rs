@@ -89,10 +89,16 @@ impl Inventory {
         }
     }
 
-    /// Lists all upstreams anew in the way of the last time, if there was one. What is known stays known if that fails.
-    pub(crate) async fn refresh_again(&self) {
+    /// How many looks at the tools have begun.
+    pub(crate) fn looks(&self) -> u64 {
+        self.begun.load(Ordering::SeqCst)
+    }
+
+    /// Lists all upstreams anew in the way of the last time, if there was one and none has begun since there were that
+    /// many. What is known stays known if that fails.
+    pub(crate) async fn refresh_after(&self, asked: u64) {
         let mut state = self.state.lock().await;
-        if state.last.is_some() {
+        if state.last.is_some() && state.refresh <= asked {
             let base = state.base.clone();
             // A failure is logged where it happens, and the next listing tries again.
             let _ = self.run(&mut state, base).await;

@@ -1,8 +1,13 @@
 //! Messages as lines: one JSON document each, as stdio has them.
 
+mod overlong;
+
 use callgate_core::Json;
 use futures_util::{Stream, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::envelope::Id;
+use overlong::IdSearch;
 
 /// The longest line that is taken from a client, in bytes.
 pub(crate) const MAX_CLIENT_LINE: usize = 4 * 1024 * 1024;
@@ -14,8 +19,8 @@ pub(crate) const MAX_UPSTREAM_LINE: usize = 64 * 1024 * 1024;
 pub(crate) enum Line {
     /// A line, its end not included.
     Text(Vec<u8>),
-    /// A line that is longer than it may be. It was read to its end and discarded.
-    TooLong,
+    /// A line that is longer than it may be. It was read to its end and discarded, but for its message's id.
+    TooLong(Option<Id>),
 }
 
 /// Reads the next line of at most `limit` bytes; none at the end of the input.
@@ -24,29 +29,38 @@ pub(crate) enum Line {
 /// When the input can't be read.
 pub(crate) async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), limit: usize) -> std::io::Result<Option<Line>> {
     let mut line = Vec::new();
-    let mut too_long = false;
+    let mut discarded: Option<IdSearch> = None;
     loop {
         let available = reader.fill_buf().await?;
         if available.is_empty() {
             // A last line without an end is still a line.
-            return Ok((!line.is_empty() || too_long).then(|| finish(line, too_long)));
+            let read_any = !line.is_empty() || discarded.is_some();
+            return Ok(read_any.then(|| finish(line, discarded)));
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
-        too_long |= line.len() + part.len() > limit;
-        if !too_long {
-            line.extend_from_slice(part);
+        if discarded.is_none() && line.len() + part.len() > limit {
+            let mut search = IdSearch::default();
+            search.see(&std::mem::take(&mut line));
+            discarded = Some(search);
+        }
+        match &mut discarded {
+            Some(search) => search.see(part),
+            None => line.extend_from_slice(part),
         }
         let consumed = part.len() + usize::from(end.is_some());
         reader.consume(consumed);
         if end.is_some() {
-            return Ok(Some(finish(line, too_long)));
+            return Ok(Some(finish(line, discarded)));
         }
     }
 }
 
-fn finish(line: Vec<u8>, too_long: bool) -> Line {
-    if too_long { Line::TooLong } else { Line::Text(line) }
+fn finish(line: Vec<u8>, discarded: Option<IdSearch>) -> Line {
+    match discarded {
+        Some(search) => Line::TooLong(search.found()),
+        None => Line::Text(line),
+    }
 }
 
 /// Writes messages in the order in which they come, until there are no more or nobody reads.
@@ -85,7 +99,7 @@ mod tests {
             lines.push(line);
         }
         let text = |text: &str| Line::Text(text.into());
-        assert_eq!(lines, [text("12345"), Line::TooLong, text(""), text("last")]);
+        assert_eq!(lines, [text("12345"), Line::TooLong(None), text(""), text("last")]);
     }
 
     #[tokio::test]

@@ -70,7 +70,7 @@ proptest! {
         expected.as_object_mut().unwrap().insert(key.clone(), parse("[1.50]"));
         prop_assert_eq!(parse(&changed), expected);
         if let Some(old) = find(&text, &[&key]) {
-            let (head, tail) = (&text[..old.start], &text[old.end..]);
+            let (head, tail) = (text.get(..old.start).unwrap(), text.get(old.end..).unwrap());
             prop_assert!(changed.starts_with(head) && changed.ends_with(tail));
             prop_assert_eq!(changed.len(), head.len() + "[ 1.50 ]".len() + tail.len());
         }

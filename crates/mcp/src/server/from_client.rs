@@ -22,9 +22,9 @@ impl Session {
         let message = match line {
             Line::Text(line) if line.trim_ascii().is_empty() => return,
             Line::Text(line) => read_client(&line),
-            Line::TooLong => {
+            Line::TooLong(id) => {
                 let message = format!("a message of more than {MAX_CLIENT_LINE} bytes");
-                Err(Rejection { id: None, code: code::INVALID_REQUEST, message })
+                Err(Rejection { id, code: code::INVALID_REQUEST, message })
             }
         };
         match message {

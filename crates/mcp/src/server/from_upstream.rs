@@ -46,8 +46,9 @@ impl Listening {
     /// be heard meanwhile: its listing comes the same way.
     fn list_changed(&self, line: Json) {
         let session = self.0.clone();
+        let looks = session.inventory().looks();
         tokio::spawn(async move {
-            session.inventory().refresh_again().await;
+            session.inventory().refresh_after(looks).await;
             session.say(line).await;
         });
     }

@@ -21,7 +21,9 @@ pub enum LoadError {
     #[error("the file is empty; build the component again")]
     Empty,
     /// It is larger than allowed.
-    #[error("the file has {size} bytes and at most {most} are allowed; build it without debug information or raise the limit")]
+    #[error(
+        "the file has {size} bytes and at most {most} are allowed; build it without debug information or raise the limit"
+    )]
     TooLarge {
         /// Its size in bytes, or the part of it that was read.
         size: u64,
@@ -29,7 +31,9 @@ pub enum LoadError {
         most: u64,
     },
     /// The digest is not the one that the configuration gives.
-    #[error("its sha256 is {actual} and the configuration pins {expected}; if the new file is the one you want, correct the pin")]
+    #[error(
+        "its sha256 is {actual} and the configuration pins {expected}; if the new file is the one you want, correct the pin"
+    )]
     DigestMismatch {
         /// The pinned digest.
         expected: String,
@@ -37,7 +41,9 @@ pub enum LoadError {
         actual: String,
     },
     /// It is a web page.
-    #[error("it is an HTML page and no component; it was probably saved from a download that failed, so download it again")]
+    #[error(
+        "it is an HTML page and no component; it was probably saved from a download that failed, so download it again"
+    )]
     Html,
     /// It is text.
     #[error("it is a text and no component; build the component and name the `.wasm` file that the build wrote")]
@@ -52,7 +58,9 @@ pub enum LoadError {
         section: &'static str,
     },
     /// It is a core module.
-    #[error("it is a core WebAssembly module and no component; build it for wasm32-wasip2, or turn it into one with `wasm-tools component new`")]
+    #[error(
+        "it is a core WebAssembly module and no component; build it for wasm32-wasip2, or turn it into one with `wasm-tools component new`"
+    )]
     CoreModule,
     /// It is compiled code.
     #[error("it is precompiled code, which is never run from a file; name the component that it was made from")]
@@ -61,7 +69,9 @@ pub enum LoadError {
     #[error("it is WebAssembly in a binary format that this version can not read; build it with current tools")]
     UnknownFormat,
     /// It does not compile.
-    #[error("it does not compile ({0}); build it again, without features that are off here (64-bit memory, threads, multiple memories)")]
+    #[error(
+        "it does not compile ({0}); build it again, without features that are off here (64-bit memory, threads, multiple memories)"
+    )]
     Invalid(String),
     /// It exports no hook.
     #[error("it exports no hook of a listener but {}; export at least one of {}", listed(.exports), hooks())]

@@ -72,7 +72,11 @@ pub(super) fn check_surface(engine: &Engine, component: &Component) -> Result<Su
             None => unknown.push(name),
         }
     }
-    if unknown.is_empty() { Ok(Surface { hooks, imports }) } else { Err(LoadError::UnknownImport { imports: printed(unknown) }) }
+    if unknown.is_empty() {
+        Ok(Surface { hooks, imports })
+    } else {
+        Err(LoadError::UnknownImport { imports: printed(unknown) })
+    }
 }
 
 /// Interfaces of another line have the same names, so their version is looked at first.
@@ -95,10 +99,12 @@ fn standing(name: &str) -> Option<Standing> {
         "callgate:host/state" => Some(Standing::Granted(Capability::State)),
         wasi if wasi.starts_with("wasi:") && !version(name).starts_with("0.2.") => None,
         http if is_http(http) => Some(Standing::Refused),
-        wasi if WASI_INTERFACES.contains(&wasi) => Some(match wasi.starts_with("wasi:clocks/") || wasi.starts_with("wasi:random/") {
-            true => Standing::Provided,
-            false => Standing::Empty,
-        }),
+        wasi if WASI_INTERFACES.contains(&wasi) => {
+            Some(match wasi.starts_with("wasi:clocks/") || wasi.starts_with("wasi:random/") {
+                true => Standing::Provided,
+                false => Standing::Empty,
+            })
+        }
         _ => None,
     }
 }
@@ -159,7 +165,13 @@ mod tests {
         assert_eq!(standing("wasi:filesystem/types@0.2.0"), Some(Standing::Empty));
         assert_eq!(standing("wasi:http/outgoing-handler@0.2.3"), Some(Standing::Refused));
         assert_eq!(standing("callgate:host/state@0.1.0"), Some(Standing::Granted(Capability::State)));
-        for unknown in ["wasi:cli/run@0.3.0", "wasi:cli/unheard-of@0.2.0", "acme:evil/exec@1.0.0", "callgate:host/shell@0.1.0", "env"] {
+        for unknown in [
+            "wasi:cli/run@0.3.0",
+            "wasi:cli/unheard-of@0.2.0",
+            "acme:evil/exec@1.0.0",
+            "callgate:host/shell@0.1.0",
+            "env",
+        ] {
             assert_eq!(standing(unknown), None, "{unknown}");
         }
     }

@@ -2,9 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use wasmtime::{
-    Config, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy, WasmBacktraceDetails,
-};
+use wasmtime::{Config, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig, Strategy, WasmBacktraceDetails};
 
 use super::SandboxConfig;
 
@@ -35,18 +33,12 @@ pub(super) fn config(allocation: &Allocation<'_>) -> Config {
     // it. Host functions get the state of the event, never an instance.
     config.concurrency_support(false);
     config.max_wasm_stack(WASM_STACK).async_stack_size(EVENT_STACK).async_stack_zeroing(true);
-    config
-        .wasm_backtrace_max_frames(NonZeroUsize::new(20))
-        .wasm_backtrace_details(WasmBacktraceDetails::Disable);
+    config.wasm_backtrace_max_frames(NonZeroUsize::new(20)).wasm_backtrace_details(WasmBacktraceDetails::Disable);
     config.shared_memory(false).wasm_memory64(false).wasm_relaxed_simd(false);
     // Where two parts of a component have a memory each, as JavaScript's do, the engine's own adapter between them is a module
     // that imports both. A module with two memories of its own is still refused, by the pool.
     config.wasm_multi_memory(true);
-    config
-        .memory_init_cow(true)
-        .memory_reservation(RESERVATION)
-        .memory_guard_size(32 << 20)
-        .memory_may_move(false);
+    config.memory_init_cow(true).memory_reservation(RESERVATION).memory_guard_size(32 << 20).memory_may_move(false);
     config.allocation_strategy(match allocation {
         Allocation::Pooled(sandbox) => InstanceAllocationStrategy::Pooling(pool(sandbox)),
         Allocation::OnDemand => InstanceAllocationStrategy::OnDemand,

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use callgate_core::ListenerFailure;
 use callgate_core::failure::InvalidDecision;
+use callgate_core::listener::GrantQuery;
 use callgate_core::listener::Listener;
 use callgate_core::testing::{caller, granted_call};
 use callgate_core::{ToolRegistry, Verdict};
-use callgate_core::listener::GrantQuery;
 use callgate_wasm::{ListenerOptions, SandboxLimits};
 use std::sync::Arc;
 
@@ -58,7 +58,10 @@ async fn f1_every_kind_of_trap_is_one() {
 
 #[tokio::test]
 async fn f1_endless_recursion_exhausts_the_guests_stack_and_not_the_hosts() {
-    let guest = before_with("(func $again (param i32) (result i32) (call $again (i32.add (local.get 0) (i32.const 1))) (i32.add (i32.const 1)))", "(call $again (i32.const 0))");
+    let guest = before_with(
+        "(func $again (param i32) (result i32) (call $again (i32.add (local.get 0) (i32.const 1))) (i32.add (i32.const 1)))",
+        "(call $again (i32.const 0))",
+    );
     assert_trap(&failure(guest).await, "call stack exhausted");
 }
 
@@ -155,7 +158,10 @@ async fn f1_an_error_of_the_hook_is_bounded_and_fit_for_a_log() {
 #[tokio::test]
 async fn b4_a_denial_for_no_reason_is_a_failure_of_the_listener() {
     for reason in ["", " \\0a\\09"] {
-        let guest = before_with(&format!("(data (i32.const 1024) \"{reason}\")"), &deny_with(if reason.is_empty() { 0 } else { 3 }));
+        let guest = before_with(
+            &format!("(data (i32.const 1024) \"{reason}\")"),
+            &deny_with(if reason.is_empty() { 0 } else { 3 }),
+        );
         assert_eq!(failure(guest).await, ListenerFailure::InvalidDecision(InvalidDecision::EmptyReason));
     }
 }

@@ -60,7 +60,8 @@ async fn f5_a_place_that_is_used_again_is_empty() {
 #[tokio::test(flavor = "current_thread")]
 async fn f2_a_guest_that_spins_does_not_stop_the_thread_that_it_runs_on() {
     let limits = SandboxLimits { decision_deadline: Duration::from_secs(3_600), ..patient() };
-    let spinning = listener_with(before("(loop $again (br $again)) (i32.const 0)"), ListenerOptions { limits, ..options() }).await;
+    let spinning =
+        listener_with(before("(loop $again (br $again)) (i32.const 0)"), ListenerOptions { limits, ..options() }).await;
     let neighbour = listener(kit::proceeding()).await;
     let spin = tokio::spawn(async move { before_call(&spinning).await });
     for _ in 0..20 {

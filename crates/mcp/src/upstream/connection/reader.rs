@@ -38,10 +38,13 @@ impl Reader {
         loop {
             match read_line(&mut self.input, MAX_UPSTREAM_LINE).await {
                 Ok(Some(Line::Text(line))) => self.connection.hear(&line, &incoming).await,
-                Ok(Some(Line::TooLong)) => {
-                    // Nobody knows which request it answers, and whoever waits for it would wait for ever.
+                Ok(Some(Line::TooLong(answers))) => {
                     tracing::error!(upstream, "a message of more than {MAX_UPSTREAM_LINE} bytes");
-                    break;
+                    match answers {
+                        Some(id) => self.connection.pending.lose_one(&id),
+                        // Nobody knows which request it answers, and whoever waits for it would wait for ever.
+                        None => break,
+                    }
                 }
                 Ok(None) => break,
                 Err(error) => {

@@ -105,10 +105,7 @@ fn payload(json: &Json, cap: PayloadCap) -> types::Payload {
     if bytes <= cap.0 {
         return types::Payload::Text(json.as_str().to_owned());
     }
-    types::Payload::Oversize(types::Oversize {
-        bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-        digest: json.digest(),
-    })
+    types::Payload::Oversize(types::Oversize { bytes: u32::try_from(bytes).unwrap_or(u32::MAX), digest: json.digest() })
 }
 
 fn entries(entries: &[Entry]) -> Vec<types::Entry> {

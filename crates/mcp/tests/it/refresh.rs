@@ -1,0 +1,72 @@
+//! When the gateway looks at the tools again.
+
+use crate::rig::{Rig, Setup, call, definition, names};
+
+#[tokio::test]
+async fn a_changed_list_is_looked_at_before_the_client_hears_of_it() {
+    let mut rig = Rig::with_tools(Setup::default(), &["old"]).await;
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","x":1.0}"#;
+    rig.up().say(changed).await;
+    rig.up().list(&[&definition("new")]).await;
+    assert_eq!(rig.client.hear().await, changed);
+    rig.client.say(call("1", "new")).await;
+    assert_eq!(rig.up().hear().await, call("1", "new"));
+    rig.client.say(call("2", "old")).await;
+    assert!(rig.client.hear().await.contains("Error: Unknown tool 'old'."));
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn a_call_waits_for_the_first_listing() {
+    let mut rig = Setup::default().begin();
+    rig.client.say(call("1", "read")).await;
+    rig.up().list(&[&definition("read")]).await;
+    assert_eq!(rig.up().hear().await, call("1", "read"));
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn a_call_waits_for_a_listing_under_way() {
+    let mut rig = Rig::with_tools(Setup::default(), &["old"]).await;
+    rig.client.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
+    let asked = rig.up().hear_json().await;
+    rig.client.say(call("2", "new")).await;
+    rig.settle().await;
+    let result = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[{}]}}}}"#, asked["id"], definition("new"));
+    rig.up().say(result).await;
+    assert_eq!(rig.up().hear().await, call("2", "new"));
+    assert_eq!(names(&rig.client.hear_json().await), ["new"]);
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn what_is_known_stays_known_where_a_later_look_fails() {
+    let mut rig = Rig::with_tools(Setup::default(), &["read"]).await;
+    rig.client.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
+    rig.up().list_with("{\"tools\":7}").await;
+    assert_eq!(rig.client.hear_json().await["error"]["code"], -32603);
+    rig.client.say(call("2", "read")).await;
+    assert_eq!(rig.up().hear().await, call("2", "read"));
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn many_changes_at_once_are_one_look_and_each_of_them_is_passed_on() {
+    let mut rig = Rig::with_tools(Setup::default(), &["old"]).await;
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    rig.up().say(changed).await;
+    let asked = rig.up().hear_json().await;
+    for _ in 0..50 {
+        rig.up().say(changed).await;
+    }
+    rig.settle().await;
+    // Those that came while the first look was under way may concern what it did not see any more: one more look.
+    let result = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[]}}}}"#, asked["id"]);
+    rig.up().say(result).await;
+    rig.up().list(&[&definition("new")]).await;
+    for _ in 0..51 {
+        assert_eq!(rig.client.hear().await, changed);
+    }
+    rig.settle().await;
+    rig.end().await;
+}
