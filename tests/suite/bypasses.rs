@@ -90,6 +90,14 @@ fn corpus(counter: &Path) -> Vec<(Vec<u8>, Comes)> {
             r#"{"jsonrpc":"2.0","id":ID,"id":null,"method":"tools/call","params":{"name":"record","arguments":ARGS}}"#,
             Error,
         ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","method":"ping","params":{"name":"record","arguments":ARGS}}"#,
+            Error,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"record","arguments":ARGS},"params":{"name":"greet","arguments":{"name":"Ada"}}}"#,
+            Error,
+        ),
         // Keys that a lenient parser takes for others.
         (
             r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"greet","Name":"record","arguments":ARGS}}"#,

@@ -118,7 +118,7 @@ async fn rig(script: &[Part]) -> Rig {
             .configured("before-call", part.before.clone())
             .configured("after-call", part.after.clone());
         // Time is short only for what is never to end, so that a busy machine makes nothing else fail.
-        let short = Duration::from_millis(60);
+        let short = Duration::from_millis(400);
         let puppet = puppet.limited(|limits| {
             if [&part.grant, &part.before].contains(&&json!("loop")) {
                 limits.decision_deadline = short;

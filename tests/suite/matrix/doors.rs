@@ -48,7 +48,7 @@ pub(super) struct After {
 
 /// Short where something is never to end, and long where a busy machine must not matter.
 fn deadline(act: &Value) -> Duration {
-    if *act == json!("loop") { Duration::from_millis(200) } else { host::AMPLE }
+    if *act == json!("loop") { Duration::from_millis(600) } else { host::AMPLE }
 }
 
 impl Session {
