@@ -14,6 +14,7 @@ use std::sync::Arc;
 use callgate_core::Json;
 
 pub(crate) use http::{NotGranted, deny as deny_http, is_http};
+pub(crate) use log::LISTENER_LOG;
 pub(crate) use state::StateAccess;
 pub(crate) use wasi::{INTERFACES as WASI_INTERFACES, context};
 

@@ -15,9 +15,10 @@ use wasmtime::{Store, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::abi::v0_1::HookEvent;
-use crate::capabilities::{self, Grants};
+use crate::capabilities::{self, Grants, LISTENER_LOG};
 use crate::component::LoadedComponent;
 use crate::limits::{Meter, SandboxLimits, Tail};
+use crate::text::printable;
 
 use failure::{Fault, Stage};
 
@@ -48,6 +49,16 @@ impl EventState {
         table.set_max_capacity(limits.handles);
         let wasi = capabilities::context(&output);
         Self { grants, registry, meter: Meter::new(limits), output, wasi, table }
+    }
+
+    /// What a guest prints when nothing is wrong helps its author only.
+    fn tell_output(&self) {
+        if tracing::enabled!(target: LISTENER_LOG, tracing::Level::DEBUG) {
+            let output = printable(&self.output.text(), usize::MAX);
+            if !output.is_empty() {
+                tracing::debug!(target: LISTENER_LOG, listener = &*self.grants.listener, "printed: {output}");
+            }
+        }
     }
 }
 
@@ -96,7 +107,10 @@ impl EventRunner {
         let mut store = self.store(deadline, registry);
         let answer = AssertUnwindSafe(self.ask(event, &mut store)).catch_unwind();
         let fault = match tokio::time::timeout(deadline + GRACE, answer).await {
-            Ok(Ok(Ok(Ok(reply)))) => return Ok(reply),
+            Ok(Ok(Ok(Ok(reply)))) => {
+                store.data().tell_output();
+                return Ok(reply);
+            }
             Ok(Ok(Ok(Err(text)))) => Fault::Returned(text),
             Ok(Ok(Err((stage, error)))) => Fault::Error(stage, error),
             Ok(Err(panic)) => Fault::Panic(panic),
@@ -119,7 +133,7 @@ impl EventRunner {
 
     // INVARIANT: every store is made here, so every guest has its limits and its deadline before its first instruction:
     // a component's start functions run while it is instantiated.
-    fn store(&self, deadline: Duration, registry: Option<Arc<ToolRegistry>>) -> Store<EventState> {
+    pub(crate) fn store(&self, deadline: Duration, registry: Option<Arc<ToolRegistry>>) -> Store<EventState> {
         let state = EventState::new(self.grants.clone(), &self.limits, registry);
         let mut store = Store::new(&self.component.sandbox().engine.engine, state);
         store.limiter(|state| &mut state.meter);

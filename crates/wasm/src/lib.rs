@@ -14,6 +14,9 @@ pub mod engine;
 pub mod limits;
 pub mod capabilities;
 
+#[doc(hidden)]
+pub mod bench;
+
 mod event;
 mod abi;
 mod text;

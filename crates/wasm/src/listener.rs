@@ -85,6 +85,10 @@ impl WasmListener {
     pub fn component(&self) -> &Arc<LoadedComponent> {
         self.runner.component()
     }
+
+    pub(crate) fn runner(&self) -> &EventRunner {
+        &self.runner
+    }
 }
 
 fn hooks(exported: Hooks, wanted: Option<Hooks>) -> Result<Hooks, OptionsError> {

@@ -21,7 +21,7 @@ pub(crate) fn printable(text: &str, most: usize) -> String {
             out.push('…');
             break;
         }
-        if std::mem::take(&mut gap) && !out.is_empty() {
+        if std::mem::take(&mut gap) && character != ' ' && !out.is_empty() && !out.ends_with(' ') {
             out.push(' ');
         }
         out.push(character);
@@ -38,6 +38,7 @@ mod tests {
     fn control_characters_do_not_reach_a_log() {
         assert_eq!(printable("a\r\n\u{1b}[31mb\0\u{85}c\u{202e}d\n", 99), "a [31mb c d");
         assert_eq!(printable("\n\n", 99), "");
+        assert_eq!(printable("a \n b\n c \nd", 99), "a  b c d");
     }
 
     #[test]

@@ -4,6 +4,9 @@ use crate::abi::v0_1::bindings::callgate::host::log::{Host, Level};
 use crate::event::EventState;
 use crate::text::printable;
 
+/// The target of everything that a listener writes.
+pub(crate) const LISTENER_LOG: &str = "callgate::listener";
+
 /// The most of one line, in characters.
 const LINE: usize = 4_096;
 
@@ -20,11 +23,10 @@ impl Host for EventState {
 
 /// Writes a line that is fit for the log.
 fn write_line(listener: &str, level: Level, line: &str) {
-    const TARGET: &str = "callgate::listener";
     match level {
-        Level::Debug => tracing::debug!(target: TARGET, listener, "{line}"),
-        Level::Info => tracing::info!(target: TARGET, listener, "{line}"),
-        Level::Warn => tracing::warn!(target: TARGET, listener, "{line}"),
-        Level::Error => tracing::error!(target: TARGET, listener, "{line}"),
+        Level::Debug => tracing::debug!(target: LISTENER_LOG, listener, "{line}"),
+        Level::Info => tracing::info!(target: LISTENER_LOG, listener, "{line}"),
+        Level::Warn => tracing::warn!(target: LISTENER_LOG, listener, "{line}"),
+        Level::Error => tracing::error!(target: LISTENER_LOG, listener, "{line}"),
     }
 }

@@ -8,7 +8,7 @@ use crate::limits::Tail;
 const RANDOM: u64 = 64 << 10;
 
 /// The interfaces that are linked, of any patch version of 0.2. Another one is refused at load, by name.
-pub(crate) const INTERFACES: [&str; 28] = [
+pub(crate) const INTERFACES: [&str; 27] = [
     "wasi:cli/environment",
     "wasi:cli/exit",
     "wasi:cli/stderr",
@@ -36,8 +36,6 @@ pub(crate) const INTERFACES: [&str; 28] = [
     "wasi:sockets/tcp-create-socket",
     "wasi:sockets/udp",
     "wasi:sockets/udp-create-socket",
-    // An interface of types only, which WASI's clocks share.
-    "wasi:clocks/timezone",
 ];
 
 /// A context without environment, arguments, input, files and network. Clocks and random bytes work: without them language

@@ -113,7 +113,11 @@ fn limit_without_a_type(error: &wasmtime::Error) -> Option<&'static str> {
 fn frames(error: &wasmtime::Error) -> String {
     let backtrace = error.downcast_ref::<WasmBacktrace>().map(ToString::to_string).unwrap_or_default();
     // Each frame has a line of its own: number, address, and after a dash the name.
-    let names: Vec<_> = backtrace.lines().filter_map(|line| line.split_once(" - ")).map(|(_, name)| name).collect();
+    let names: Vec<_> = backtrace
+        .lines()
+        .filter_map(|line| line.split_once(" - "))
+        .map(|(_, name)| name.strip_prefix("<unknown>!").unwrap_or(name))
+        .collect();
     if names.is_empty() { String::new() } else { format!(" in {}", names.join(" < ")) }
 }
 

@@ -112,6 +112,6 @@ mod tests {
     fn a_character_that_was_cut_is_replaced() {
         let tail = Tail::new(2);
         tail.push("aé€".as_bytes());
-        assert_eq!(tail.text(), "\u{fffd}");
+        assert_eq!(tail.text(), "\u{fffd}\u{fffd}");
     }
 }

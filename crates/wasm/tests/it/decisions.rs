@@ -35,8 +35,8 @@ async fn b2_a_guest_lets_proceed_denies_and_answers() {
 fn echoing_arguments() -> Vec<u8> {
     kit::before(
         "(i32.store8 (i32.const 4) (i32.const 1))
-         (i32.store (i32.const 8) (i32.load offset=92 (local.get $call)))
-         (i32.store (i32.const 12) (i32.load offset=96 (local.get $call)))
+         (i32.store (i32.const 8) (i32.load offset=84 (local.get $call)))
+         (i32.store (i32.const 12) (i32.load offset=88 (local.get $call)))
          (i32.const 0)",
     )
 }

@@ -149,7 +149,7 @@ async fn f1_an_error_of_the_hook_is_bounded_and_fit_for_a_log() {
         )
     };
     let returned = |text: &str| ListenerFailure::Returned(text.into());
-    assert_eq!(failure(returning("no\\0d\\0a\\1b[31mfake: line", 17)).await, returned("no [31mfake: line"));
+    assert_eq!(failure(returning("no\\0d\\0a\\1b[31mfake: line", 19)).await, returned("no [31mfake: line"));
     let ListenerFailure::Returned(text) = failure(returning(&"x".repeat(5_000), 5_000)).await else { panic!() };
     assert_eq!(text.chars().count(), 4_097);
     assert_eq!(failure(returning("", 0)).await, returned(""));

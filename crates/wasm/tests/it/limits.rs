@@ -112,11 +112,11 @@ async fn f1_output_is_limited() {
 
 /// A before-call guest that denies when the arguments did not reach it inline, for a reason of one character.
 fn denies_oversize() -> Vec<u8> {
-    // The call's identifier, caller and id lie before its arguments; their discriminant is at 88.
+    // The call's identifier, caller and id lie before its arguments; their discriminant is at 80.
     before_with(
         "(data (i32.const 1024) \"x\")",
         &format!(
-            "(if (result i32) (i32.load8_u offset=88 (local.get $call)) (then {}) (else (i32.const 0)))",
+            "(if (result i32) (i32.load8_u offset=80 (local.get $call)) (then {}) (else (i32.const 0)))",
             deny_with(1)
         ),
     )

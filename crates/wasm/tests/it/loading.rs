@@ -84,7 +84,7 @@ async fn features_that_are_off_do_not_compile() {
     let wide = kit::with_items(&kit::proceeding(), "(core module (memory i64 1))");
     assert_says(&error(wide).await, &["does not compile", "memory64"]);
     let many = kit::with_items(&kit::proceeding(), "(core module (memory 1) (memory 1))");
-    assert_says(&error(many).await, &["does not compile", "multi"]);
+    assert_says(&error(many).await, &["does not compile", "memories"]);
 }
 
 #[tokio::test]

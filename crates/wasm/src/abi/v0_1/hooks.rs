@@ -5,7 +5,8 @@ use std::future::Future;
 use callgate_core::grant::GrantedCall;
 use callgate_core::{CallReport, Caller};
 use wasmtime::Store;
-use wasmtime::component::{Instance, InstancePre};
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{ComponentNamedList, Instance, InstancePre, Lift, Lower};
 
 use crate::abi::Hook;
 use crate::event::EventState;
@@ -24,12 +25,42 @@ pub(crate) struct Hooks {
 impl Hooks {
     /// Finds those hooks. A hook whose interface has another type is an error.
     pub(crate) fn find(pre: &InstancePre<EventState>, exported: &[Hook]) -> wasmtime::Result<Self> {
-        let has = |hook| exported.contains(&hook);
-        Ok(Self {
-            grant: has(Hook::Grant).then(|| grant::GuestIndices::new(pre)).transpose()?,
-            before_call: has(Hook::BeforeCall).then(|| before_call::GuestIndices::new(pre)).transpose()?,
-            after_call: has(Hook::AfterCall).then(|| after_call::GuestIndices::new(pre)).transpose()?,
-        })
+        let mut found = Self { grant: None, before_call: None, after_call: None };
+        for hook in exported {
+            match hook {
+                Hook::Grant => {
+                    check::<(types::Caller,), (Result<grant::Decision, String>,)>(pre, *hook, "decide")?;
+                    found.grant = Some(grant::GuestIndices::new(pre)?);
+                }
+                Hook::BeforeCall => {
+                    type Question = (types::ToolCall, types::Row);
+                    check::<Question, (Result<before_call::Verdict, String>,)>(pre, *hook, "decide")?;
+                    found.before_call = Some(before_call::GuestIndices::new(pre)?);
+                }
+                Hook::AfterCall => {
+                    check::<(after_call::Report,), (Result<(), String>,)>(pre, *hook, "notify")?;
+                    found.after_call = Some(after_call::GuestIndices::new(pre)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Looks at the type of a hook's function, which the generated bindings do only once there is an instance.
+fn check<Question, Answer>(pre: &InstancePre<EventState>, hook: Hook, function: &str) -> wasmtime::Result<()>
+where
+    Question: ComponentNamedList + Lower,
+    Answer: ComponentNamedList + Lift,
+{
+    let (component, interface) = (pre.component(), hook.interface());
+    let missing = || wasmtime::Error::msg(format!("{interface} has no function `{function}`"));
+    let (_, instance) = component.get_export(None, interface).ok_or_else(missing)?;
+    match component.get_export(Some(&instance), function) {
+        Some((ComponentItem::ComponentFunc(ty), _)) => ty
+            .typecheck::<Question, Answer>(&pre.instance_type())
+            .map_err(|error| error.context(format!("`{function}` of {interface}"))),
+        _ => Err(missing()),
     }
 }
 
