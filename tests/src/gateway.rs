@@ -94,6 +94,14 @@ impl Gateway {
         vec![callgate().into(), "serve".into(), "--config".into(), self.file().into()]
     }
 
+    /// The same as a script, for clients that would take `--config` for an option of their own.
+    pub fn script(&self) -> Vec<OsString> {
+        let words: Vec<_> = self.serve().iter().map(|word| format!("'{}'", word.to_string_lossy())).collect();
+        let script = self.folder().join("serve.sh");
+        std::fs::write(&script, format!("exec {}\n", words.join(" "))).expect("the folder can be written");
+        vec!["sh".into(), script.into()]
+    }
+
     /// Starts a session.
     pub fn start(&self) -> Wire {
         Wire::start(&self.serve())

@@ -1,5 +1,6 @@
-//! Whatever spelling a call comes in, it is governed (N5, W3). The upstream's tool would write a line into a file; the caller
-//! may not have the tool, and a gate would deny it too. At the end the file is not there.
+//! Whatever spelling a call comes in, it is governed (N5, W3). The upstream's tool would write a line into a file, and the
+//! caller may not have it. At the end that file is not there, and the upstream has heard of no call: a server more lenient
+//! than this one might have run it.
 
 use std::path::{Path, PathBuf};
 
@@ -19,16 +20,26 @@ enum Comes {
 }
 use Comes::{Error, Nothing};
 
-/// `record` is for administrators; Ada is a writer, and a gate stands before every call.
+/// `record` is for administrators, and Ada is a writer. What the server hears is kept in a file.
 fn gateway() -> (Gateway, PathBuf) {
+    let server: Vec<_> = peers::python_server().iter().map(|word| format!("'{}'", word.to_string_lossy())).collect();
+    let listening = format!("tee heard.txt | {}", server.join(" "));
     let gateway = Configuration::new()
         .and("[caller.root]\nroles = [\"admin\", \"writer\"]")
-        .upstream("python", &peers::python_server())
-        .and("[permissions.python]\n\"python/record\" = [\"admin\"]")
-        .listener("approval-gate", "tools = [\"greet\"]")
+        .upstream("python", &["sh".into(), "-c".into(), listening.into()])
+        .and("cwd = \".\"\n[permissions.python]\n\"python/record\" = [\"admin\"]")
         .write();
     let counter = gateway.folder().join("runs.txt");
     (gateway, counter)
+}
+
+/// The calls that the server has heard, by a reader that ends a line at a carriage return too.
+fn heard(gateway: &Gateway) -> usize {
+    let heard = std::fs::read_to_string(gateway.folder().join("heard.txt")).unwrap();
+    assert!(heard.contains("tools/list"), "the file holds what the server hears: {heard}");
+    let lines = heard.split(['\n', '\r']).filter(|line| !line.is_empty());
+    let messages = lines.map(|line| serde_json::from_str::<Value>(line).expect("a line is one message"));
+    messages.filter(|message| message["method"] == "tools/call").count()
 }
 
 /// Ways to say "run `record`", each with what is to come of it. `ID` becomes a number of its own, `CALL` a proper call.
@@ -178,7 +189,7 @@ async fn n5_w3_no_spelling_of_a_call_gets_past_the_gate() {
     // What was dropped as a notification, or passed on as one, would have been before this answer.
     assert!(wire.answer(&Revision::November2025.request(9, "ping", json!({}))).await.get("result").is_some());
     assert_eq!(wire.close().await, [""; 0]);
-    assert_eq!(lines(&counter), 0);
+    assert_eq!((lines(&counter), heard(&gateway)), (0, 0));
 }
 
 #[tokio::test]
@@ -187,7 +198,7 @@ async fn w3_before_the_handshake_a_call_is_governed_like_after_it() {
     let mut wire = gateway.start();
     say_all(&mut wire, &counter).await;
     drop(wire.close().await);
-    assert_eq!(lines(&counter), 0);
+    assert_eq!((lines(&counter), heard(&gateway)), (0, 0));
 }
 
 #[tokio::test]
@@ -200,7 +211,7 @@ async fn w3_in_the_modern_era_too() {
     assert_eq!(refused["error"]["message"], "Error: Unknown tool 'record'.");
     say_all(&mut wire, &counter).await;
     drop(wire.close().await);
-    assert_eq!(lines(&counter), 0);
+    assert_eq!((lines(&counter), heard(&gateway)), (0, 0));
 }
 
 /// Without this the tests above would prove nothing: the call is one that runs for somebody who may.
@@ -215,5 +226,5 @@ async fn g2_the_same_call_runs_for_whom_it_is_permitted() {
     let ran = wire.response().await;
     assert!(!is_error(&serde_json::from_str(&ran).unwrap()), "{ran}");
     drop(wire.close().await);
-    assert_eq!(lines(&counter), 1);
+    assert_eq!((lines(&counter), heard(&gateway)), (1, 1));
 }

@@ -15,5 +15,8 @@ mod nothing_refused_runs;
 mod errors_on_the_wire;
 mod bypasses;
 mod ledger_survives;
+mod governed_peers;
+mod matrix;
+mod refuses_to_start;
 
 mod peers;
