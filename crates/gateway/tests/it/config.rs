@@ -4,7 +4,7 @@ use crate::rig::Rig;
 
 #[test]
 fn every_command_that_reads_the_file_names_its_faults_by_line() {
-    let rig = Rig::new("listeners = [\"gate\"]\nlistner = 1\n");
+    let rig = Rig::new("listeners = [\"gate\"]\nlistener-x = 1\n");
     for command in [
         &["check"][..],
         &["serve"],
@@ -13,7 +13,7 @@ fn every_command_that_reads_the_file_names_its_faults_by_line() {
         &["state", "list", "--listener", "gate"],
     ] {
         let complaint = rig.run(command).refused();
-        assert!(complaint.starts_with("callgate.toml:2: unknown field `listner`"), "{command:?}: {complaint}");
+        assert!(complaint.starts_with("callgate.toml:2: unknown field `listener-x`"), "{command:?}: {complaint}");
     }
     rig.write("callgate.toml", "listeners = [\"gate\"]\n\n[stdio]\ncaller = \"ada\"\n");
     let complaint = rig.run(&["check"]).refused();

@@ -131,7 +131,7 @@ fn a_fault_is_named_with_its_line_and_reason() {
         ("listeners = [\n\"gate\"\n]", 2, "listener 'gate' has no table [listener.gate]"),
         ("listeners = []\n\n[listener.gate]\ncomponent = \"g.wasm\"", 3, "'gate' is missing in `listeners`"),
         ("listeners = [\"g\",\n\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"", 2, "named twice"),
-        ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nhooks = [\n\"befor-call\"]", 5, "befor-call"),
+        ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nhooks = [\n\"beforecall\"]", 5, "beforecall"),
         ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nhooks = []", 2, "uses no hook"),
         (
             "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\ncapabilities = [\"net\"]",
