@@ -21,7 +21,7 @@ pub(crate) use server::server;
 /// Options of `callgate demo`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Governs this MCP server instead of the demonstration's own: a program and its arguments, quoted as in a shell.
+    /// Governs this MCP server, and calls two of its tools that seem harmless: a program and its arguments, quoted as in a shell.
     #[arg(long, value_name = "COMMAND")]
     upstream: Option<String>,
     /// The folder with the example listeners as components.

@@ -1,6 +1,6 @@
 //! Which tools of a server play which part, and with which arguments.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use callgate_mcp::{Client, Command, Transport};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -78,11 +78,12 @@ impl Cast {
 
     fn among(definitions: Result<Vec<Definition>, serde_json::Error>) -> Result<Self> {
         let definitions = definitions.context("a tool's definition can not be read")?;
-        ensure!(definitions.len() >= 2, "the demonstration needs a server with at least two tools");
-        let guarded = definitions.iter().max_by_key(|it| danger(it)).context("no tool")?;
-        let others = definitions.iter().filter(|it| it.name != guarded.name);
-        let counted =
-            others.min_by_key(|it| (danger(it), required(&it.input_schema).len())).context("no other tool")?;
+        // It is somebody's real server, so only what seems harmless is called, in the server's own order.
+        let harmless = |wanted| definitions.iter().filter(move |it| danger(it) == wanted);
+        let mut parts = harmless(Danger::ReadsOnly).chain(harmless(Danger::Unknown));
+        let (Some(counted), Some(guarded)) = (parts.next(), parts.next()) else {
+            bail!("the demonstration needs a server with at least two tools that seem harmless to call");
+        };
         Ok(Self {
             all: definitions.iter().map(|it| it.name.clone()).collect(),
             reader: vec![counted.name.clone()],
@@ -94,15 +95,21 @@ impl Cast {
     }
 }
 
-/// How much a person would want to be asked before the tool runs.
-fn danger(definition: &Definition) -> u8 {
+/// What a call of a tool may do, as far as can be guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Danger {
+    ReadsOnly,
+    Unknown,
+    Changes,
+}
+
+fn danger(definition: &Definition) -> Danger {
     let name = definition.name.to_lowercase();
-    let hints = &definition.annotations;
-    match (hints.read_only_hint, hints.destructive_hint) {
-        (Some(true), _) => 0,
-        (_, Some(true)) => 3,
-        _ if CHANGES.iter().any(|word| name.contains(word)) => 2,
-        _ => 1,
+    match (definition.annotations.read_only_hint, definition.annotations.destructive_hint) {
+        (Some(true), _) => Danger::ReadsOnly,
+        (_, Some(true)) => Danger::Changes,
+        _ if CHANGES.iter().any(|word| name.contains(word)) => Danger::Changes,
+        _ => Danger::Unknown,
     }
 }
 
@@ -139,16 +146,16 @@ mod tests {
     }
 
     #[test]
-    fn the_riskiest_tool_is_guarded_and_the_most_harmless_one_counted() {
+    fn only_what_seems_harmless_is_called() {
         let cast = cast(json!([
             { "name": "create_note", "inputSchema": {} },
-            { "name": "wipe", "annotations": { "destructiveHint": true } },
             { "name": "search", "inputSchema": { "required": ["q"], "properties": { "q": { "type": "string" } } } },
+            { "name": "wipe", "annotations": { "destructiveHint": true } },
             { "name": "now", "annotations": { "readOnlyHint": true, "destructiveHint": true } },
         ]));
         let cast = cast.unwrap();
-        assert_eq!((cast.guarded.tool.as_str(), cast.counted.tool.as_str()), ("wipe", "now"));
-        assert_eq!(cast.reader, ["now"]);
+        assert_eq!((cast.counted.tool.as_str(), cast.guarded.tool.as_str()), ("now", "search"));
+        assert_eq!((cast.reader, cast.all.len()), (vec!["now".to_owned()], 4));
     }
 
     #[test]
@@ -167,7 +174,8 @@ mod tests {
     }
 
     #[test]
-    fn one_tool_is_too_few() {
-        assert!(cast(json!([{ "name": "only" }])).unwrap_err().to_string().contains("at least two tools"));
+    fn one_harmless_tool_is_too_few() {
+        let error = cast(json!([{ "name": "one" }, { "name": "drop_table" }])).unwrap_err();
+        assert!(error.to_string().contains("at least two tools"));
     }
 }

@@ -31,7 +31,7 @@ fn it_governs_any_server() {
     let guests = component("puppet").parent().unwrap().display().to_string();
     let upstream = format!("'{PROGRAM}' demo-server");
     let said = Rig::new("").run(&["demo", "--components", &guests, "--upstream", &upstream]).said();
-    assert!(said.contains("Approved: 'ada' may call 'delete_reward' with {\"idReward\":1}."), "{said}");
+    assert!(said.contains("Approved: 'ada' may call 'add_reward' with {\"title\":\"callgate\"}."), "{said}");
     assert!(said.contains("both errors are the same bytes"), "{said}");
 }
 
