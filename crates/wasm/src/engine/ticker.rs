@@ -43,14 +43,16 @@ pub(super) fn start(engine: &Engine) -> io::Result<Heartbeat> {
     let heartbeat = Heartbeat::new();
     let beat = heartbeat.clone();
     let engine = engine.weak();
-    thread::Builder::new().name("callgate-ticker".into()).spawn(move || {
+    #[allow(clippy::disallowed_methods, reason = "to sleep between two ticks is all that this thread is for")]
+    let tick = move || {
         while let Some(engine) = engine.upgrade() {
             engine.increment_epoch();
             beat.beat(Instant::now());
             drop(engine);
             thread::sleep(TICK);
         }
-    })?;
+    };
+    thread::Builder::new().name("callgate-ticker".into()).spawn(tick)?;
     Ok(heartbeat)
 }
 

@@ -8,11 +8,7 @@ use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 pub(crate) const BEFORE_DECIDE: &str =
-<<<<<<< HEAD
-    r#"(func (export "callgate:listener/before-call@0.1.0#decide") (param $call i32) (result i32)"#;
-=======
     r#"(func $decide (export "callgate:listener/before-call@0.1.0#decide") (param $call i32) (result i32)"#;
->>>>>>> wasm
 pub(crate) const AFTER_NOTIFY: &str =
     r#"(func (export "callgate:listener/after-call@0.1.0#notify") (param $report i32) (result i32)"#;
 pub(crate) const GRANT_DECIDE: &str = r#"(func (export "callgate:listener/grant@0.1.0#decide")

@@ -1,4 +1,10 @@
 //! Guests of every kind, good and bad, in a real sandbox.
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "tests and their helpers say what they expect by failing"
+)]
 
 mod kit;
 mod sandbox;
