@@ -34,7 +34,8 @@ pub struct SandboxLimits {
     /// Bytes of the arguments, and of the reply, that are handed over as they are. What is larger reaches the guest as its
     /// size and digest (F4). Default 1 MiB.
     pub payload: usize,
-    /// Bytes of all texts in a decision together. Default 1 MiB. Limit `output`.
+    /// Bytes of all texts in a decision together. Default 1 MiB. Limit `output`. The patterns of a grant decision have at most
+    /// 16 KiB of it, whatever this says, because the host tries them on every row: limit `patterns`.
     pub output: usize,
     /// Bytes of the end of standard output and standard error that are kept for the record of a failure; what comes before
     /// is taken and forgotten. Default 16 KiB.

@@ -131,3 +131,12 @@ async fn f1_a_sandbox_without_a_free_place_says_so() {
     assert!(waiting.await.unwrap_err().is_cancelled());
     assert_eq!(before_call(&other).await, Ok(Verdict::Proceed));
 }
+
+/// Nobody's address space has room for a pool of that size.
+#[tokio::test]
+async fn without_a_pool_events_run_all_the_same() {
+    let sandbox = Sandbox::new(SandboxConfig { slots: 100_000, ..SandboxConfig::default() }).unwrap();
+    let component = sandbox.load_bytes(kit::proceeding(), None).await.unwrap();
+    let guest = WasmListener::new(component, options()).unwrap();
+    assert_eq!(before_call(&guest).await, Ok(Verdict::Proceed));
+}

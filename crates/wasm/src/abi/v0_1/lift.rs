@@ -14,13 +14,19 @@ use super::bindings::exports::callgate::listener::{before_call, grant};
 /// The longest private reason, in characters. It goes to the log.
 const PRIVATE_REASON: usize = 4_096;
 
+/// The most bytes of patterns and exceptions together. The host tries them on every row of a listing, and no deadline of the
+/// guest's holds for that.
+const PATTERNS: usize = 16 << 10;
+
 /// A grant decision, if its texts are not larger than the cap.
 pub(crate) fn grant_answer(decision: grant::Decision, cap: usize) -> Result<GrantAnswer, ListenerFailure> {
     let grant::Decision::Narrow(narrowing) = decision else { return Ok(GrantAnswer::Abstain) };
     let grant::Narrowing { identifiers, patterns, excluding, reusable_ms } = narrowing;
-    let texts = identifiers.iter().chain(&patterns).chain(&excluding);
-    // A name costs more than its characters, so that a million empty ones are not free.
-    check(texts.map(|text| text.len().saturating_add(8)).fold(0, usize::saturating_add), cap)?;
+    let tried = size(patterns.iter().chain(&excluding));
+    check(tried.saturating_add(size(&identifiers)), cap)?;
+    if tried > PATTERNS {
+        return Err(ListenerFailure::Limit { limit: "patterns", stderr: String::new() });
+    }
     Ok(GrantAnswer::Narrow(
         Narrowing::to_nothing()
             .and_named(identifiers)
@@ -48,6 +54,11 @@ pub(crate) fn verdict(verdict: before_call::Verdict, cap: usize) -> Result<Verdi
             Json::parse(&text).map(Verdict::Answer).map_err(invalid)
         }
     }
+}
+
+/// A text costs more than its characters, so that a million empty ones are not free.
+fn size<'t>(texts: impl IntoIterator<Item = &'t String>) -> usize {
+    texts.into_iter().map(|text| text.len().saturating_add(8)).fold(0, usize::saturating_add)
 }
 
 fn check(bytes: usize, cap: usize) -> Result<(), ListenerFailure> {
@@ -100,6 +111,21 @@ mod tests {
         };
         assert!(grant_answer(narrow(vec![String::new()]), 8).is_ok());
         assert_eq!(grant_answer(narrow(vec![String::new(); 2]), 8), Err(limit()));
+    }
+
+    #[test]
+    fn f2_patterns_that_would_keep_the_host_busy_are_a_failure() {
+        let matching = |length: usize| {
+            grant::Decision::Narrow(grant::Narrowing {
+                identifiers: vec!["a name is looked up, not tried".into(); 1_000],
+                patterns: vec!["*a".repeat(length / 2 - 8)],
+                excluding: vec![String::new()],
+                reusable_ms: 0,
+            })
+        };
+        assert!(grant_answer(matching(PATTERNS), 1 << 20).is_ok());
+        let failure = grant_answer(matching(PATTERNS + 2), 1 << 20).unwrap_err();
+        assert!(matches!(failure, ListenerFailure::Limit { limit: "patterns", .. }), "{failure:?}");
     }
 
     #[test]
