@@ -23,7 +23,7 @@ pub struct Json(Arc<str>);
 pub struct JsonError(#[from] serde_json::Error);
 
 impl Json {
-    /// Takes a text over if it is one JSON document. Duplicate keys are not looked for: see [`scan`].
+    /// Takes a text over if it is one JSON document. Duplicate keys are not looked for: see [`scan()`].
     ///
     /// # Errors
     /// When the text is not a JSON document.

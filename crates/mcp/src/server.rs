@@ -6,6 +6,7 @@ mod from_client;
 mod from_upstream;
 mod in_flight;
 mod listing;
+mod announcing;
 mod merge;
 mod session;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use callgate_core::Json;
 
+use super::announcing;
 use super::session::Session;
 use crate::envelope::{self, Notification, Request, code};
 use crate::tasks;
@@ -42,14 +43,12 @@ impl Incoming for Listening {
 }
 
 impl Listening {
-    /// Looks at the tools again, and only then tells the client, which may call what it lists at once. The upstream has to
-    /// be heard meanwhile: its listing comes the same way.
+    /// The upstream has to be heard while its tools are looked at again: its listing comes the same way.
     fn list_changed(&self, line: Json) {
         let session = self.0.clone();
         let looks = session.inventory().looks();
         tokio::spawn(async move {
-            session.inventory().refresh_after(looks).await;
-            session.say(line).await;
+            announcing::upstream_changed(&session, looks, line).await;
         });
     }
 }

@@ -7,6 +7,7 @@ use callgate_core::dispatcher::{Listing, Reading};
 use callgate_core::json::elements;
 use callgate_core::registry::Tool;
 
+use super::announcing;
 use super::from_client::lost_response;
 use super::in_flight::Admission;
 use super::session::Session;
@@ -41,7 +42,9 @@ async fn reply(session: &Session, request: &Request) -> Json {
         Ok(snapshot) => snapshot,
         Err(failure) => return failed(request, &failure),
     };
+    let generation = session.dispatcher().rules().current().generation();
     let Listing { mut tools, reading } = session.dispatcher().list(Some(caller.clone())).await;
+    announcing::shown(session, generation, &tools).await;
     tools.sort_by_key(|tool| snapshot.order.get(&tool.row.identifier).copied().unwrap_or(usize::MAX));
 
     let hints = Hints::of(&snapshot, reading);

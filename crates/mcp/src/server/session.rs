@@ -5,6 +5,7 @@ use std::sync::Arc;
 use callgate_core::{Caller, Dispatcher, Json};
 use tokio::sync::mpsc;
 
+use super::announcing::Announcements;
 use super::fleet::Fleet;
 use super::in_flight::InFlight;
 use crate::inventory::Inventory;
@@ -17,6 +18,7 @@ pub(super) struct Session {
     inventory: Inventory,
     fleet: Fleet,
     in_flight: Arc<InFlight>,
+    announcements: Announcements,
     client: mpsc::Sender<Json>,
 }
 
@@ -28,7 +30,7 @@ impl Session {
         fleet: Fleet,
         client: mpsc::Sender<Json>,
     ) -> Self {
-        Self { caller, dispatcher, inventory, fleet, in_flight: Arc::default(), client }
+        Self { caller, dispatcher, inventory, fleet, in_flight: Arc::default(), announcements: Announcements::default(), client }
     }
 
     pub(super) fn caller(&self) -> Option<&Arc<Caller>> {
@@ -49,6 +51,10 @@ impl Session {
 
     pub(super) fn in_flight(&self) -> &Arc<InFlight> {
         &self.in_flight
+    }
+
+    pub(super) fn announcements(&self) -> &Announcements {
+        &self.announcements
     }
 
     /// Sends the client a message, once there is room for it.

@@ -1,9 +1,14 @@
 //! When the gateway looks at the tools again.
 
+use std::sync::Arc;
+
+use callgate_core::grant::{GrantAnswer, Narrowing};
+use callgate_core::testing::Scripted;
+
 use crate::rig::{Rig, Setup, call, definition, names};
 
 #[tokio::test]
-async fn a_changed_list_is_looked_at_before_the_client_hears_of_it() {
+async fn w7_a_changed_list_is_looked_at_before_the_client_hears_of_it() {
     let mut rig = Rig::with_tools(Setup::default(), &["old"]).await;
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","x":1.0}"#;
     rig.up().say(changed).await;
@@ -51,7 +56,7 @@ async fn what_is_known_stays_known_where_a_later_look_fails() {
 }
 
 #[tokio::test]
-async fn many_changes_at_once_are_one_look_and_each_of_them_is_passed_on() {
+async fn w7_many_changes_at_once_are_one_look_and_told_as_often_as_the_view_changed() {
     let mut rig = Rig::with_tools(Setup::default(), &["old"]).await;
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     rig.up().say(changed).await;
@@ -64,9 +69,28 @@ async fn many_changes_at_once_are_one_look_and_each_of_them_is_passed_on() {
     let result = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":[]}}}}"#, asked["id"]);
     rig.up().say(result).await;
     rig.up().list(&[&definition("new")]).await;
-    for _ in 0..51 {
+    // From the old tool to none, and from none to the new one.
+    for _ in 0..2 {
         assert_eq!(rig.client.hear().await, changed);
     }
     rig.settle().await;
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn w7_a_change_that_the_caller_can_not_see_is_not_announced() {
+    let old_only = Narrowing::to_nothing().and_named(["old"]);
+    let gate = Arc::new(Scripted::default().on_grant(move |_| Ok(GrantAnswer::Narrow(old_only.clone()))));
+    let mut rig = Rig::with_tools(Setup::listener(&gate), &["old"]).await;
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    for (listed, announced) in [(vec!["old"], false), (vec!["old", "hidden"], false), (vec!["hidden"], true)] {
+        rig.up().say(changed).await;
+        let definitions: Vec<_> = listed.into_iter().map(definition).collect();
+        rig.up().list(&definitions.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        if announced {
+            assert_eq!(rig.client.hear().await, changed);
+        }
+        rig.settle().await;
+    }
     rig.end().await;
 }
