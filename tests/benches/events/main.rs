@@ -1,11 +1,9 @@
 //! What governance costs: one event, and a whole call with three listeners against the same call with none.
 //!
-//! Everything is measured in one run, so the lines of the table compare with each other. Needs the puppet and, for the lines
-//! over stdio, the `callgate` binary of the same profile; `cargo xtask bench` builds both.
+//! Everything is measured in one run, so the lines of the table compare with each other. Needs the puppet, which
+//! `cargo xtask bench` builds; the binary is built on the way.
 #![allow(
     clippy::expect_used,
-    clippy::panic,
-    clippy::print_stderr,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a benchmark is no part of the product: it prints, and a panic is how it fails"
