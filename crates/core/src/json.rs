@@ -19,7 +19,7 @@ pub struct Json(Arc<str>);
 
 /// Why a text is no JSON document.
 #[derive(Debug, thiserror::Error)]
-#[error("not a JSON document: {0}")]
+#[error("not a JSON document")]
 pub struct JsonError(#[from] serde_json::Error);
 
 impl Json {

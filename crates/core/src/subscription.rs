@@ -19,6 +19,8 @@ use crate::verdict::Verdict;
 
 /// How many callers' decisions, and how many names, are remembered for one listener.
 const REMEMBERED: usize = 1_024;
+/// The largest decision that is remembered, in bytes: a listener must not fill the host's memory with them.
+const LARGEST_REMEMBERED: usize = 64 * 1_024;
 
 /// A listener as configured.
 #[derive(Debug)]
@@ -105,6 +107,7 @@ impl Subscription {
                 let fresh = self.ask("grant", self.listener.grant(query)).await;
                 if let Ok(GrantAnswer::Narrow(narrowing)) = &fresh
                     && !narrowing.reusable().is_zero()
+                    && narrowing.size() <= LARGEST_REMEMBERED
                 {
                     let until = begun + narrowing.reusable();
                     let answer = GrantAnswer::Narrow(narrowing.clone());

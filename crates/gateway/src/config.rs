@@ -102,6 +102,8 @@ pub struct PermissionLine {
     pub section: String,
     /// The method that is permitted.
     pub method: String,
+    /// The roles that it is permitted to.
+    pub roles: Vec<String>,
 }
 
 /// One listener.

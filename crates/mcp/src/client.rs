@@ -24,7 +24,7 @@ pub struct Client {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The server can't be started.
-    #[error("'{server}' can't be started: {source}")]
+    #[error("'{server}' can't be started")]
     Start {
         /// Which.
         server: String,

@@ -55,7 +55,7 @@ pub struct Server {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// An upstream can't be started.
-    #[error("upstream '{upstream}' can't be started: {source}")]
+    #[error("upstream '{upstream}' can't be started")]
     Start {
         /// Which.
         upstream: String,
@@ -66,7 +66,7 @@ pub enum ServeError {
     #[error("there is neither an upstream nor a native tool")]
     Nothing,
     /// The client can't be heard any more.
-    #[error("the client can't be heard any more: {0}")]
+    #[error("the client can't be heard any more")]
     Read(#[source] std::io::Error),
 }
 

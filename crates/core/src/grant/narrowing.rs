@@ -78,6 +78,13 @@ impl Narrowing {
     pub(crate) fn reusable(&self) -> Duration {
         self.reusable
     }
+
+    /// About how many bytes it takes to keep.
+    pub(crate) fn size(&self) -> usize {
+        let names: usize = self.identifiers.iter().map(String::len).sum();
+        let patterns = self.patterns.iter().chain(&self.excluding);
+        names + patterns.map(|pattern| pattern.0.len() * size_of::<char>()).sum::<usize>()
+    }
 }
 
 impl Pattern {
@@ -187,6 +194,12 @@ mod tests {
         let generic = Row { reach: Reach::Generic, ..row("exec_url") };
         assert!(!Narrowing::to_nothing().and_matching(["*"]).keeps(&generic));
         assert!(Narrowing::to_nothing().and_named(["exec_url"]).keeps(&generic));
+    }
+
+    #[test]
+    fn g10_a_decision_takes_the_bytes_of_its_names_and_patterns() {
+        let narrowing = Narrowing::to_nothing().and_named(["é", "bc"]).and_matching(["a*"]).excluding(["?"]);
+        assert_eq!(narrowing.size(), 4 + 3 * 4);
     }
 
     #[test]

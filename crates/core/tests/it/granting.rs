@@ -236,11 +236,12 @@ async fn g10_a_decision_is_asked_anew_when_its_time_is_over_or_it_allows_no_reus
     let gate = narrowing(named(&["write"]).reusable_for(Duration::from_nanos(1)));
     let never = narrowing(named(&["write"]));
     let abstaining = Arc::new(Scripted::default().on_grant(|_| Ok(GrantAnswer::Abstain)));
-    let host = Host::new([gate.clone(), never.clone(), abstaining.clone()]);
+    let huge = narrowing(named(&["write", &"x".repeat(65_536)]).reusable_for(Duration::from_secs(60)));
+    let host = Host::new([gate.clone(), never.clone(), abstaining.clone(), huge.clone()]);
     for _ in 0..3 {
         host.listed().await;
     }
-    assert_eq!((gate.asked(), never.asked(), abstaining.asked()), (3, 3, 3));
+    assert_eq!([gate.asked(), never.asked(), abstaining.asked(), huge.asked()], [3; 4]);
 }
 
 #[tokio::test]

@@ -18,6 +18,9 @@ pub enum StoreError {
     /// It is in another process.
     #[error("the configuration keeps state in the memory of the serving process, out of the reach of this command")]
     InMemory,
+    /// The file could not be made either.
+    #[error("there is no folder {} for the state file", .0.display())]
+    NoFolder(PathBuf),
     /// Nothing was ever kept.
     #[error("nothing is kept yet: there is no {}", .0.display())]
     NoFile(PathBuf),
@@ -42,7 +45,7 @@ pub fn scratch_store(config: &Config) -> Result<Arc<dyn StateStore>, StoreError>
     match existing_store(config) {
         Ok(store) => Ok(Arc::new(ScratchState::new(Arc::new(store)))),
         Err(StoreError::InMemory | StoreError::NoFile(_)) => Ok(Arc::new(MemoryState::default())),
-        Err(error @ StoreError::State(_)) => Err(error),
+        Err(error) => Err(error),
     }
 }
 
@@ -53,7 +56,10 @@ pub fn scratch_store(config: &Config) -> Result<Arc<dyn StateStore>, StoreError>
 pub fn existing_store(config: &Config) -> Result<SqliteState, StoreError> {
     match &config.state {
         StateLocation::Memory => Err(StoreError::InMemory),
-        StateLocation::File(path) if !path.exists() => Err(StoreError::NoFile(path.clone())),
+        StateLocation::File(path) if !path.exists() => Err(match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => StoreError::NoFolder(folder.into()),
+            _ => StoreError::NoFile(path.clone()),
+        }),
         StateLocation::File(path) => Ok(SqliteState::open(path)?),
     }
 }

@@ -25,11 +25,11 @@ pub async fn survey(config: &Config) -> Result<Survey, Problems> {
     for upstream in &config.upstreams {
         match look(&[upstream]).await {
             Ok(survey) => survey.close().await,
-            Err(failure) => problems.push(config.source.problem(upstream.line, failure.to_string())),
+            Err(failure) => problems.push(config.source.problem(upstream.line, in_full(failure))),
         }
     }
     if problems.is_empty() {
-        problems.push(together(config, &failure));
+        problems.push(together(config, failure));
     }
     Err(Problems(problems))
 }
@@ -49,13 +49,18 @@ async fn look(upstreams: &[&Upstream]) -> Result<Survey, LookFailure> {
 }
 
 /// What is wrong only with all servers together belongs to the second one that is involved.
-fn together(config: &Config, failure: &LookFailure) -> Problem {
-    let line = match failure {
+fn together(config: &Config, failure: LookFailure) -> Problem {
+    let line = match &failure {
         LookFailure::Survey(SurveyError::Collision(collision)) => {
             let second = config.upstreams.iter().find(|upstream| upstream.name == collision.second);
             second.map(|upstream| upstream.line)
         }
         _ => None,
     };
-    Problem { file: config.source.path().into(), line, reason: failure.to_string() }
+    Problem { file: config.source.path().into(), line, reason: in_full(failure) }
+}
+
+/// A failure with its causes.
+fn in_full(failure: LookFailure) -> String {
+    format!("{:#}", anyhow::Error::new(failure))
 }

@@ -69,6 +69,7 @@ pub(super) async fn run(options: Options, out: &mut impl Write) -> Result<()> {
     write_row(&explanation, tools, out)?;
     write_steps(&explanation, &listeners, out)?;
     writeln!(out, "Outcome: {}", outcome(&explanation.foreseen))?;
+    writeln!(out, "Nothing was recorded: a ticket, for example, exists only after a real call.")?;
     Ok(())
 }
 

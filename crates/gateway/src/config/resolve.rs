@@ -132,8 +132,8 @@ fn resolve_permissions(
                 Some(_) => {}
             }
             let line = found.line(&method);
-            permissions.permit(section.as_str(), method.get_ref().as_str(), roles);
-            lines.push(PermissionLine { line, section: section.clone(), method: method.into_inner() });
+            permissions.permit(section.as_str(), method.get_ref().as_str(), roles.iter().cloned());
+            lines.push(PermissionLine { line, section: section.clone(), method: method.into_inner(), roles });
         }
     }
     (permissions, lines)

@@ -36,7 +36,7 @@ async fn a_denied_call_runs_once_an_operator_approved_exactly_that_call() {
     // Looking at what would happen does not use the approval up.
     for _ in 0..2 {
         let said = rig.run(&["explain", "--as", "ada", "--tool", "add_reward", "--arguments", WANTED]).said();
-        assert!(said.ends_with("Outcome: the tool runs.\n"), "{said}");
+        assert!(said.contains("\nOutcome: the tool runs.\n"), "{said}");
     }
     let other = call(&ada, "add_reward", r#"{"title":"Theatre"}"#).await;
     assert!(other.contains("needs an operator's approval"), "{other}");

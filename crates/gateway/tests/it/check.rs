@@ -53,10 +53,26 @@ fn what_is_probably_not_meant_is_warned_of() {
         "callgate.toml:14: warning: listener 'gate' is never asked its after-call: `hooks` leaves it out",
         "warning: listener 'ledger' imports callgate:host/state@0.1.0, which answers with an error",
         "callgate.toml: warning: nobody is signed in to the stdio session",
-        "callgate.toml: nothing keeps it from being served; 6 warnings.",
+        "callgate.toml:6: warning: no caller of this file has a role of x",
+        "callgate.toml: nothing keeps it from being served; 7 warnings.",
     ] {
         assert!(said.contains(warning), "{warning}\nis not in\n{said}");
     }
+}
+
+#[test]
+fn a_caller_that_would_see_nothing_is_warned_of() {
+    let gate = listener("gate", "agent_mode", "config.roles = { writer = ['files__*'] }");
+    let text = format!("listeners = ['gate']\n[caller.ada]\nroles = ['writer']\n{gate}{}", upstream("demo", ""));
+    let said = Rig::new(&text).run(&["check"]).said();
+    assert!(said.contains("callgate.toml: warning: caller 'ada' sees no tool at all"), "{said}");
+}
+
+#[test]
+fn a_state_file_that_could_not_be_made_is_refused() {
+    let text = format!("listeners = []\n[state]\npath = 'no-such-folder/state.sqlite'\n{}", upstream("demo", ""));
+    let complaint = Rig::new(&text).run(&["check"]).refused();
+    assert!(complaint.contains("there is no folder ") && complaint.contains("no-such-folder"), "{complaint}");
 }
 
 #[test]

@@ -30,7 +30,15 @@ impl Session {
         fleet: Fleet,
         client: mpsc::Sender<Json>,
     ) -> Self {
-        Self { caller, dispatcher, inventory, fleet, in_flight: Arc::default(), announcements: Announcements::default(), client }
+        Self {
+            caller,
+            dispatcher,
+            inventory,
+            fleet,
+            in_flight: Arc::default(),
+            announcements: Announcements::default(),
+            client,
+        }
     }
 
     pub(super) fn caller(&self) -> Option<&Arc<Caller>> {

@@ -28,7 +28,8 @@ pub(super) fn start(command: &Command) -> io::Result<Opened> {
     if let Some(directory) = &command.directory {
         process.current_dir(directory);
     }
-    let mut child = process.spawn()?;
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", command.program));
+    let mut child = process.spawn().map_err(named)?;
     let (Some(writer), Some(reader)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(io::Error::other("the child has no standard input or output"));
     };

@@ -72,6 +72,8 @@ async fn a_child_that_does_not_end_by_itself_is_told_to() {
 #[tokio::test]
 async fn a_program_that_does_not_exist_is_said_to_be_missing() {
     let missing = Transport::Child(Command { program: "/nonexistent/server".into(), ..Command::default() });
-    let error = Client::open("gone", missing).await.unwrap_err().to_string();
-    assert!(error.starts_with("'gone' can't be started:"), "{error}");
+    let error = Client::open("gone", missing).await.unwrap_err();
+    assert_eq!(error.to_string(), "'gone' can't be started");
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.starts_with("/nonexistent/server: "), "{cause}");
 }

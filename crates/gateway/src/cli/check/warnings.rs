@@ -32,6 +32,7 @@ pub(super) async fn find(
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
     warnings.extend(names_no_tool(config, registry));
+    warnings.extend(names_no_role(config));
     for ready in listeners {
         warnings.extend(left_out(config, ready));
         warnings.extend(not_granted(config, ready));
@@ -40,6 +41,10 @@ pub(super) async fn find(
         let listing = dispatcher.list(Some(caller.clone())).await;
         let seen: Vec<_> = listing.tools.iter().map(|tool| tool.row.as_ref()).collect();
         warnings.extend(generic_beside_hidden(config, caller, &seen, registry));
+        if seen.is_empty() {
+            let reason = format!("caller '{}' sees no tool at all", printable(caller.subject()));
+            warnings.push(whole_file(config, reason));
+        }
         if listing.reading == Reading::Degraded {
             let reason = format!("a grant listener fails for caller '{}'", printable(caller.subject()));
             warnings.push(whole_file(config, reason));
@@ -79,6 +84,15 @@ fn names_no_tool(config: &Config, registry: &ToolRegistry) -> Vec<Warning> {
         }
     }
     warnings
+}
+
+/// A permission for roles that no caller of the file holds permits nobody; mostly a role's name is misspelt.
+fn names_no_role(config: &Config) -> Vec<Warning> {
+    let held = |role: &String| config.callers.values().any(|caller| caller.has_role(role));
+    let unheld =
+        config.permission_lines.iter().filter(|entry| !entry.roles.is_empty() && !entry.roles.iter().any(held));
+    let reason = |roles: &[String]| format!("no caller of this file has a role of {}", printable(&roles.join(", ")));
+    unheld.map(|entry| at(config, entry.line, reason(&entry.roles))).collect()
 }
 
 /// Hooks that the component has and that its table leaves out are never asked.
