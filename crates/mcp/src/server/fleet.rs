@@ -49,6 +49,11 @@ impl Fleet {
         }
     }
 
+    /// Whether an upstream may still reply to an earlier request with that id.
+    pub(super) fn may_still_reply(&self, id: &Id) -> bool {
+        self.connections.iter().any(|connection| connection.is_abandoned(id))
+    }
+
     /// Passes a notification of the client on.
     pub(super) fn tell(&self, method: &str, line: &Json) {
         if method == "notifications/progress" && self.only().is_none() {

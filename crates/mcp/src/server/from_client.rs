@@ -39,7 +39,12 @@ impl Session {
     }
 
     async fn asked(self: &Arc<Self>, request: Request, work: &mut JoinSet<()>) {
-        let admission = match self.in_flight().admit(&request.id) {
+        // An id stays admitted until its request is given up, so that none is given up between the two looks.
+        let admitted = self.in_flight().admit(&request.id).and_then(|admission| {
+            let late = self.fleet().may_still_reply(&request.id);
+            if late { Err(NotAdmitted::Abandoned) } else { Ok(admission) }
+        });
+        let admission = match admitted {
             Ok(admission) => admission,
             Err(reason) => {
                 // An error under an id that is in use would pass for the answer to the other request.

@@ -34,6 +34,8 @@ pub(super) struct Admission {
 pub(super) enum NotAdmitted {
     #[error("a request with this id is under way")]
     IdInUse,
+    #[error("the request that had this id was given up, and its reply may still come")]
+    Abandoned,
     #[error("more than {MAX_IN_FLIGHT} requests are under way")]
     TooMany,
 }

@@ -103,6 +103,11 @@ impl Connection {
         Ok(reply)
     }
 
+    /// Whether an earlier request with that id was given up and its reply may still come.
+    pub(crate) fn is_abandoned(&self, id: &Id) -> bool {
+        self.pending.is_abandoned(id)
+    }
+
     /// Sends a request of the gateway's own and waits for the reply.
     ///
     /// # Errors

@@ -108,9 +108,34 @@ async fn w2_any_other_request_is_cancelled_in_the_clients_own_words() {
     rig.client.say(cancelled("1")).await;
     assert_eq!(rig.up().hear().await, cancelled("1"));
     rig.settle().await;
-    // Its id is free again, and cancelling what is not under way concerns nobody.
+    // Cancelling what is not under way concerns nobody.
     rig.client.say(cancelled("2")).await;
+    rig.settle().await;
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn w3_w6_the_late_reply_to_a_cancelled_request_answers_no_other_one() {
+    let mut rig = Rig::with_tools(Setup::default(), &["slow"]).await;
+    let read = r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x:y"}}"#;
+    for request in [call("1", "slow"), read.to_owned()] {
+        rig.client.say(&request).await;
+        assert_eq!(rig.up().hear().await, request);
+        rig.client.say(cancelled("1")).await;
+        assert_eq!(rig.up().hear_json().await["method"], "notifications/cancelled");
+        rig.settle().await;
+        // The reply could still come, and the client would take it for the reply to this.
+        rig.client.say(&request).await;
+        let refused = rig.client.hear_json().await;
+        assert_eq!((&refused["id"], &refused["error"]["code"]), (&1.into(), &(-32600).into()));
+        rig.up().say(r#"{"jsonrpc":"2.0","id":1,"result":{"content":["late"]}}"#).await;
+        rig.settle().await;
+    }
+    // Once it has come the id is free again.
     rig.client.say(read).await;
     assert_eq!(rig.up().hear().await, read);
+    let reply = r#"{"jsonrpc":"2.0","id":1,"result":{"content":["own"]}}"#;
+    rig.up().say(reply).await;
+    assert_eq!(rig.client.hear().await, reply);
     rig.end().await;
 }

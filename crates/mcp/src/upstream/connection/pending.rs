@@ -1,6 +1,6 @@
 //! Requests that wait for their reply.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,9 @@ use tokio::sync::oneshot;
 use super::{Connection, Lost};
 use crate::edit;
 use crate::envelope::{self, Id, Response};
+
+/// How many requests that were given up are remembered; the oldest is forgotten first.
+const MAX_ABANDONED: usize = 4_096;
 
 /// What becomes of a request whose reply nobody waits for any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,9 @@ pub(super) struct Pending(Mutex<State>);
 struct State {
     lost: bool,
     requests: HashMap<Id, Waiting>,
+    /// The client's requests that were given up and may still be replied to, in that order.
+    // INVARIANT: such an id names no other request before its reply has come, or that one would get the reply.
+    abandoned: VecDeque<Id>,
 }
 
 #[derive(Debug)]
@@ -67,7 +73,7 @@ impl Pending {
 
     /// Hands a reply to whoever waits for it. False where nobody does.
     pub(super) fn deliver(&self, response: Response) -> bool {
-        let waiting = self.state().requests.remove(&response.id);
+        let waiting = self.state().end(&response.id);
         waiting.is_some_and(|waiting| waiting.reply.send(response).is_ok())
     }
 
@@ -76,11 +82,17 @@ impl Pending {
         let mut state = self.state();
         state.lost = true;
         state.requests.clear();
+        state.abandoned.clear();
     }
 
     /// The reply to one request can't be read, so it will not come.
     pub(super) fn lose_one(&self, id: &Id) {
-        self.state().requests.remove(id);
+        self.state().end(id);
+    }
+
+    /// Whether the reply to an earlier request with that id, which was given up, may still come.
+    pub(super) fn is_abandoned(&self, id: &Id) -> bool {
+        self.state().abandoned.contains(id)
     }
 
     /// Whether a request under way asked to hear of its progress under that token.
@@ -90,6 +102,32 @@ impl Pending {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The reply to a request has come. Gives who waits for it.
+    fn end(&mut self, id: &Id) -> Option<Waiting> {
+        let waiting = self.requests.remove(id);
+        if waiting.is_none() {
+            self.abandoned.retain(|abandoned| abandoned != id);
+        }
+        waiting
+    }
+
+    /// Nobody waits for the reply any more. False where it has come already.
+    fn abandon(&mut self, id: &Id) -> bool {
+        if self.requests.remove(id).is_none() {
+            return false;
+        }
+        // The gateway's own ids are never used again.
+        if !id.is_own() {
+            if self.abandoned.len() >= MAX_ABANDONED {
+                self.abandoned.pop_front();
+            }
+            self.abandoned.push_back(id.clone());
+        }
+        true
     }
 }
 
@@ -114,10 +152,30 @@ impl Future for PendingReply {
 
 impl Drop for PendingReply {
     fn drop(&mut self) {
-        let waited = self.connection.pending.state().requests.remove(&self.id).is_some();
+        let waited = self.connection.pending.state().abandon(&self.id);
         if waited && self.on_drop == OnDrop::Cancel {
             let params = format!(r#"{{"requestId":{}}}"#, self.id.raw());
             self.connection.send(envelope::request(None, "notifications/cancelled", Some(&params)));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn w3_what_is_remembered_of_abandoned_requests_is_bounded() {
+        let mut state = State::default();
+        let id = |number: usize| Id::read(&number.to_string()).unwrap();
+        for number in 0..=MAX_ABANDONED {
+            let (reply, _) = oneshot::channel();
+            state.requests.insert(id(number), Waiting { reply, progress_token: None });
+            assert!(state.abandon(&id(number)));
+        }
+        assert_eq!(state.abandoned.len(), MAX_ABANDONED);
+        assert_eq!(state.abandoned.front(), Some(&id(1)));
+        assert!(state.end(&id(1)).is_none());
+        assert_eq!(state.abandoned.front(), Some(&id(2)));
     }
 }
