@@ -12,6 +12,10 @@ use crate::edit;
 use crate::tasks;
 use crate::upstream::{Behind, UpstreamTool};
 
+/// How many bytes of UTF-8 the qualified name of a tool may have. Listeners are shown longer names cut, so that a longer
+/// one could pass for another tool.
+const MAX_NAME: usize = 1_024;
+
 /// What one upstream offers.
 #[derive(Debug)]
 pub(crate) struct Offer<'a> {
@@ -51,6 +55,10 @@ pub(crate) fn assemble<'a>(
                 continue;
             };
             let name = tool.row.identifier.clone();
+            if name.len() > MAX_NAME {
+                tracing::warn!(upstream = owner, "a tool's name has more than {MAX_NAME} bytes; the tool is left out");
+                continue;
+            }
             match owners.insert(name.clone(), (owner, Some(definition))) {
                 // A page that was cut anew between two requests repeats a tool; that is still one tool.
                 Some((first, Some(earlier))) if first == owner && earlier == definition => continue,

@@ -186,3 +186,16 @@ async fn a_definition_that_can_be_read_in_two_ways_is_left_out() {
     assert_eq!(names(&rig.client.hear_json().await), ["b"]);
     rig.end().await;
 }
+
+#[tokio::test]
+async fn n1_a_name_that_a_listener_would_see_cut_is_no_tools_name() {
+    let mut rig = Setup::default().begin();
+    let (longest, longer) = ("x".repeat(1_024), "x".repeat(1_025));
+    rig.client.say(LIST).await;
+    rig.up().list(&[&definition(&longest), &definition(&longer)]).await;
+    assert_eq!(names(&rig.client.hear_json().await), [longest.as_str()]);
+    rig.client.say(call("2", &longer)).await;
+    assert!(rig.client.hear().await.contains("Error: Unknown tool"));
+    rig.settle().await;
+    rig.end().await;
+}
