@@ -32,8 +32,11 @@ use session::Session;
 
 /// How many messages wait for a client that does not read before upstreams have to wait too.
 const CLIENT_QUEUE: usize = 256;
-/// How long calls and after-call events have to come to their end once the client is gone.
-const DRAIN: Duration = Duration::from_secs(10);
+/// How long calls and after-call events have to come to their end once the client is gone: a listener may take a minute,
+/// which is the longest deadline that a configuration gives, and another one may wait for it (A1).
+const DRAIN: Duration = Duration::from_secs(150);
+/// How long a client has to read what was said to it last.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// What a session is made of.
 pub struct Server {
@@ -113,7 +116,7 @@ pub async fn serve(
     readers.shutdown().await;
     drop(session);
     // Whatever else would hold the session ends with its connections; a client that does not read must not hold the end up.
-    let _ = tokio::time::timeout(DRAIN, written).await;
+    let _ = tokio::time::timeout(LAST_WORDS, written).await;
     ended
 }
 

@@ -13,6 +13,7 @@ mod bypass;
 mod call;
 mod cancel;
 mod child;
+mod ending;
 mod listing;
 mod modern;
 mod native;
