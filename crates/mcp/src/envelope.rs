@@ -7,6 +7,7 @@ mod write;
 use callgate_core::Json;
 
 pub use id::{Id, OWN_PREFIX};
+pub(crate) use read::fold;
 pub use read::{Rejection, read_client, read_upstream};
 pub use write::{error, request, result, with_error};
 

@@ -118,7 +118,7 @@ fn no_lookalikes(members: &Members<'_>) -> Result<(), String> {
 }
 
 /// Case folding as parsers do it: ASCII, and the two other characters that fold into it.
-fn fold(key: &str) -> String {
+pub(crate) fn fold(key: &str) -> String {
     let fold = |character: char| match character {
         '\u{17f}' => 's',
         '\u{212a}' => 'k',

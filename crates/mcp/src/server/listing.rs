@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_core::Json;
 use callgate_core::dispatcher::{Listing, Reading};
-use callgate_core::json::elements;
+use callgate_core::json::{elements, members};
 use callgate_core::registry::Tool;
 
 use super::announcing;
@@ -13,7 +13,7 @@ use super::in_flight::Admission;
 use super::session::Session;
 use crate::convert::own_result;
 use crate::edit;
-use crate::envelope::{self, Request, code};
+use crate::envelope::{self, Request, code, fold};
 use crate::era::Era;
 use crate::inventory::{InventoryFailure, ListingFailure, Snapshot};
 
@@ -49,9 +49,21 @@ async fn reply(session: &Session, request: &Request) -> Json {
 
     let hints = Hints::of(&snapshot, reading);
     match snapshot.first_pages.first() {
-        Some(page) if session.inventory().is_single() => as_page(request, era, page, &tools, hints),
+        Some(page) if session.inventory().is_single() && has_one_listing(page) => {
+            as_page(request, era, page, &tools, hints)
+        }
         _ => own(request, era, &joined(&tools), hints),
     }
+}
+
+/// Whether every parser finds the same tools on a page, also one that takes the first of two keys or `Tools` for `tools`.
+fn has_one_listing(page: &Json) -> bool {
+    let once = |text: &str, name: &str| {
+        let keys = members(text);
+        let alike = keys.iter().flat_map(|keys| keys.iter()).filter(|(key, _)| fold(key) == name);
+        alike.map(|(key, _)| key == name).eq([true])
+    };
+    once(page.as_str(), "result") && edit::get(page.as_str(), &["result"]).is_some_and(|result| once(result, "tools"))
 }
 
 /// The upstream's own first page with other tools on it.

@@ -199,3 +199,20 @@ async fn n1_a_name_that_a_listener_would_see_cut_is_no_tools_name() {
     rig.settle().await;
     rig.end().await;
 }
+
+#[tokio::test]
+async fn g4_a_page_that_can_be_read_in_two_ways_shows_nothing_that_is_withheld() {
+    let mut rig = Setup::default().begin();
+    for page in [
+        r#""result":{"tools":[{"name":"hidden"}],"tools":[{"name":"a"}]}"#,
+        r#""result":{"tools":[{"name":"a"}],"Tools":[{"name":"hidden"}]}"#,
+        r#""result":{"tool\u017f":[{"name":"hidden"}],"tools":[{"name":"a"}]}"#,
+        r#""Result":{"tools":[{"name":"hidden"}]},"result":{"tools":[{"name":"a"}]}"#,
+    ] {
+        rig.client.say(LIST).await;
+        let asked = rig.up().hear_json().await;
+        rig.up().say(format!(r#"{{"jsonrpc":"2.0","id":{},{page}}}"#, asked["id"])).await;
+        assert_eq!(rig.client.hear().await, r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"}]}}"#, "{page}");
+    }
+    rig.end().await;
+}
