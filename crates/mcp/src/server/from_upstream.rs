@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use callgate_core::Json;
 
 use super::announcing;
 use super::session::Session;
@@ -34,21 +33,10 @@ impl Incoming for Listening {
                     self.0.say(line).await;
                 }
             }
-            "notifications/tools/list_changed" => self.list_changed(line),
+            "notifications/tools/list_changed" => announcing::upstream_changed(&self.0, line),
             // Nobody has a task (W5).
             _ if tasks::is_task_method(&method) => tracing::debug!(method, "a notification about tasks is dropped"),
             _ => self.0.say(line).await,
         }
-    }
-}
-
-impl Listening {
-    /// The upstream has to be heard while its tools are looked at again: its listing comes the same way.
-    fn list_changed(&self, line: Json) {
-        let session = self.0.clone();
-        let looks = session.inventory().looks();
-        tokio::spawn(async move {
-            announcing::upstream_changed(&session, looks, line).await;
-        });
     }
 }
