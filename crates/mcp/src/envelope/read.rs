@@ -9,7 +9,8 @@ use callgate_core::json::{Members, ScanError, members, scan};
 use super::{Id, Message, Notification, Payload, Request, Response, code};
 
 /// Members whose names a lenient parser could take from a key that differs in case only.
-const KNOWN: [&str; 8] = ["jsonrpc", "id", "method", "params", "name", "arguments", "_meta", "task"];
+const KNOWN: [&str; 10] =
+    ["jsonrpc", "id", "method", "params", "name", "arguments", "_meta", "task", "requestState", "inputResponses"];
 
 /// Why a line is answered with an error and goes no further.
 #[derive(Clone, Debug)]
@@ -110,11 +111,13 @@ fn response(document: &Json, members: &Members<'_>, id: Option<Id>) -> Result<Re
 
 /// Some parsers match keys without regard to case, and would take `Name` for `name`.
 fn no_lookalikes(members: &Members<'_>) -> Result<(), String> {
-    let lookalike = |key: &str| !KNOWN.contains(&key) && KNOWN.contains(&fold(key).as_str());
-    match members.iter().find(|(key, _)| lookalike(key)) {
-        Some((key, _)) => Err(format!("'{key}' could be taken for '{}'", fold(key))),
-        None => Ok(()),
+    for (key, _) in members.iter().filter(|(key, _)| !KNOWN.contains(key)) {
+        let folded = fold(key);
+        if let Some(known) = KNOWN.iter().find(|known| fold(known) == folded) {
+            return Err(format!("'{key}' could be taken for '{known}'"));
+        }
     }
+    Ok(())
 }
 
 /// Case folding as parsers do it: ASCII, and the two other characters that fold into it.

@@ -12,6 +12,8 @@ const CORPUS: &[(&str, Option<i64>)] = &[
     (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","\u006eame":"hidden"}}"#, Some(-32600)),
     (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","Name":"hidden"}}"#, Some(-32600)),
     (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","argumentſ":{}}}"#, Some(-32600)),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","requeststate":"s"}}"#, Some(-32600)),
+    (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","InputReſponses":{}}}"#, Some(-32600)),
     (r#"{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call","params":{"name":"hidden"}}"#, Some(-32600)),
     (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call","params":{"name":"hidden"}}"#, Some(-32600)),
     (
