@@ -30,6 +30,8 @@ pub(crate) struct Inventory {
     rules: Arc<Rules>,
     /// How many refreshes have begun.
     begun: AtomicU64,
+    /// How many refreshes have come to their end.
+    ended: AtomicU64,
     state: Mutex<State>,
 }
 
@@ -70,7 +72,7 @@ pub(crate) enum InventoryFailure {
 
 impl Inventory {
     pub(crate) fn new(upstreams: Vec<Behind>, native: Vec<Tool>, rules: Arc<Rules>) -> Self {
-        Self { upstreams, native, rules, begun: AtomicU64::new(0), state: Mutex::default() }
+        Self { upstreams, native, rules, begun: AtomicU64::new(0), ended: AtomicU64::new(0), state: Mutex::default() }
     }
 
     /// Whether one upstream alone makes up all there is, so that its own listing is the listing.
@@ -105,13 +107,18 @@ impl Inventory {
         }
     }
 
-    /// Waits until a registry is in force that came from a listing, and for a refresh under way.
+    /// Waits until a registry is in force that came from a listing, and for a refresh under way. All that waited for one
+    /// that failed share its failure: an upstream that hangs would hold up each of them for as long as the first.
     pub(crate) async fn ready(&self, base: Option<Json>) -> Result<(), InventoryFailure> {
+        let ended = self.ended.load(Ordering::SeqCst);
         let mut state = self.state.lock().await;
-        if state.in_force.is_none() {
-            self.run(&mut state, base).await?;
+        if state.in_force.is_some() {
+            return Ok(());
         }
-        Ok(())
+        match &state.last {
+            Some(Err(failure)) if self.ended.load(Ordering::SeqCst) != ended => Err(failure.clone()),
+            _ => self.run(&mut state, base).await.map(drop),
+        }
     }
 
     async fn run(&self, state: &mut State, base: Option<Json>) -> Result<Arc<Snapshot>, InventoryFailure> {
@@ -123,6 +130,7 @@ impl Inventory {
         state.refresh = refresh;
         state.base = base;
         state.last = Some(last.clone());
+        self.ended.fetch_add(1, Ordering::SeqCst);
         last
     }
 

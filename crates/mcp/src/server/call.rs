@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use callgate_core::Json;
 use callgate_core::request::{CallRequest, Round};
+use callgate_core::{Json, Outcome, Refusal};
 
-use super::from_client::undecided;
 use super::in_flight::Admission;
 use super::session::Session;
 use crate::convert;
@@ -24,7 +23,7 @@ pub(super) async fn run(session: Arc<Session>, request: Request, admission: Admi
             () = admission.cancelled() => return,
         };
         if ready.is_err() {
-            return session.say(undecided(&request)).await;
+            return session.say(undecided(&session, request).await).await;
         }
     }
     let params = envelope::params(&request.line).and_then(|params| Json::parse(params).ok());
@@ -47,6 +46,24 @@ pub(super) async fn run(session: Arc<Session>, request: Request, admission: Admi
     if let Some(response) = convert::response(&request.id, era, outcome) {
         session.say(response).await;
     }
+}
+
+/// The answer to a call that can't be decided, as there is no registry to decide over. One that names no tool needs no
+/// decision: the dispatcher says so before it looks at anything, also to nobody (N1).
+async fn undecided(session: &Session, request: Request) -> Json {
+    let era = Era::of(&request.line);
+    let params = envelope::params(&request.line).and_then(|params| Json::parse(params).ok());
+    let nobodys = session.dispatcher().call(CallRequest {
+        caller: None,
+        round: Round::First,
+        params: params.unwrap_or_else(Json::empty_object),
+        wire: None,
+    });
+    let refusal = match nobodys.await {
+        Outcome::Refused(refusal @ Refusal::ToolNameRequired) => refusal,
+        _ => Refusal::AccessNotVerified,
+    };
+    convert::refused(&request.id, era, &refusal)
 }
 
 /// Whether a call carries what an earlier round asked for (W4).

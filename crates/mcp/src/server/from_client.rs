@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use callgate_core::{Json, Refusal};
+use callgate_core::Json;
 use tokio::task::JoinSet;
 
 use super::in_flight::{Admission, NotAdmitted};
 use super::session::Session;
 use super::{call, listing, merge};
-use crate::convert;
 use crate::edit;
 use crate::envelope::{self, Id, Message, Notification, Rejection, Request, Response, code, read_client};
-use crate::era::Era;
 use crate::lines::{Line, MAX_CLIENT_LINE};
 use crate::tasks;
 use crate::upstream::{Connection, OnDrop};
@@ -139,9 +137,4 @@ impl Session {
 pub(super) fn lost_response(id: &Id, lost: &crate::upstream::Lost) -> Json {
     tracing::warn!(%lost, ?id, "a request has no reply");
     envelope::error(Some(id), code::INTERNAL, "The server behind the gateway is gone.")
-}
-
-/// The response to a call that can't be decided, as there is no registry to decide over.
-pub(super) fn undecided(request: &Request) -> Json {
-    convert::refused(&request.id, Era::of(&request.line), &Refusal::AccessNotVerified)
 }

@@ -94,3 +94,37 @@ async fn w7_a_change_that_the_caller_can_not_see_is_not_announced() {
     }
     rig.end().await;
 }
+
+#[tokio::test]
+async fn n1_a_call_without_a_name_is_refused_as_such_also_where_there_is_no_listing() {
+    let mut rig = Setup::default().begin();
+    rig.client.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":null}}"#).await;
+    rig.up().list_with("{\"tools\":7}").await;
+    let answer = rig.client.hear_json().await;
+    assert_eq!(answer["error"]["message"], "Error: Tool name is required.", "{answer}");
+    rig.settle().await;
+    rig.end().await;
+}
+
+#[tokio::test]
+async fn g5_calls_that_wait_for_one_look_share_its_failure() {
+    let mut rig = Setup::default().begin();
+    rig.client.say(call("1", "read")).await;
+    let asked = rig.up().hear_json().await;
+    for id in ["2", "3"] {
+        rig.client.say(call(id, "read")).await;
+    }
+    rig.settle().await;
+    rig.up().say(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{"tools":7}}}}"#, asked["id"])).await;
+    let first = rig.client.hear_json().await;
+    for _ in 0..2 {
+        let answer = rig.client.hear_json().await;
+        assert_eq!((&answer["error"], &answer["result"]), (&first["error"], &first["result"]));
+    }
+    // Whoever comes later has it looked at anew.
+    rig.settle().await;
+    rig.client.say(call("4", "read")).await;
+    rig.up().list(&[&definition("read")]).await;
+    assert_eq!(rig.up().hear().await, call("4", "read"));
+    rig.end().await;
+}
