@@ -32,6 +32,11 @@ use session::Session;
 
 /// How many messages wait for a client that does not read before upstreams have to wait too.
 const CLIENT_QUEUE: usize = 256;
+/// How much may be done for one client at the same time. It is more than its requests may come to: what is above them waits
+/// for the client to read.
+const MAX_WORK: usize = 2_048;
+/// How long a client that is at that limit may go without reading.
+const UNREAD: Duration = Duration::from_secs(60);
 /// How long calls and after-call events have to come to their end once the client is gone: a listener may take a minute,
 /// which is the longest deadline that a configuration gives, and another one may wait for it (A1).
 const DRAIN: Duration = Duration::from_secs(150);
@@ -96,7 +101,7 @@ pub async fn serve(
         return Err(ServeError::Nothing);
     }
     let (client, mut messages) = mpsc::channel(CLIENT_QUEUE);
-    let written = tokio::spawn(async move {
+    let mut written = tokio::spawn(async move {
         let messages = stream::poll_fn(|context| messages.poll_recv(context));
         if let Err(error) = write_lines(writer, Box::pin(messages)).await {
             tracing::warn!(%error, "the client does not read any more");
@@ -116,7 +121,9 @@ pub async fn serve(
     readers.shutdown().await;
     drop(session);
     // Whatever else would hold the session ends with its connections; a client that does not read must not hold the end up.
-    let _ = tokio::time::timeout(LAST_WORDS, written).await;
+    if tokio::time::timeout(LAST_WORDS, &mut written).await.is_err() {
+        written.abort();
+    }
     ended
 }
 
@@ -156,7 +163,11 @@ async fn hear(
     while let Some(line) = read_line(&mut reader, MAX_CLIENT_LINE).await.map_err(ServeError::Read)? {
         // What is done is taken away, so that a long session does not keep it.
         while work.try_join_next().is_some() {}
-        session.hear(line, work).await;
+        if work.len() >= MAX_WORK && tokio::time::timeout(UNREAD, work.join_next()).await.is_err() {
+            tracing::error!("the client does not read its answers: the session ends");
+            return Ok(());
+        }
+        session.hear(line, work);
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::upstream::{Connection, OnDrop};
 
 impl Session {
     /// Takes a line from the client. What takes time is done in `work`, so that no request waits behind another one.
-    pub(super) async fn hear(self: &Arc<Self>, line: Line, work: &mut JoinSet<()>) {
+    pub(super) fn hear(self: &Arc<Self>, line: Line, work: &mut JoinSet<()>) {
         let message = match line {
             Line::Text(line) if line.trim_ascii().is_empty() => return,
             Line::Text(line) => read_client(&line),
@@ -26,17 +26,23 @@ impl Session {
             }
         };
         match message {
-            Ok(Message::Request(request)) => self.asked(request, work).await,
-            Ok(Message::Notification(notification)) => self.told(notification, work).await,
+            Ok(Message::Request(request)) => self.asked(request, work),
+            Ok(Message::Notification(notification)) => self.told(notification, work),
             Ok(Message::Response(response)) => self.answered(&response),
             Err(rejection) => {
                 tracing::warn!(reason = rejection.message, "a line of the client is refused");
-                self.say(rejection.response()).await;
+                self.answer(rejection.response(), work);
             }
         }
     }
 
-    async fn asked(self: &Arc<Self>, request: Request, work: &mut JoinSet<()>) {
+    /// Answers without waiting for room, so that the end of the client is seen also while it does not read.
+    fn answer(self: &Arc<Self>, response: Json, work: &mut JoinSet<()>) {
+        let session = self.clone();
+        work.spawn(async move { session.say(response).await });
+    }
+
+    fn asked(self: &Arc<Self>, request: Request, work: &mut JoinSet<()>) {
         // An id stays admitted until its request is given up, so that none is given up between the two looks.
         let admitted = self.in_flight().admit(&request.id).and_then(|admission| {
             let late = self.fleet().may_still_reply(&request.id);
@@ -47,11 +53,11 @@ impl Session {
             Err(reason) => {
                 // An error under an id that is in use would pass for the answer to the other request.
                 let id = (reason != NotAdmitted::IdInUse).then_some(&request.id);
-                return self.say(envelope::error(id, code::INVALID_REQUEST, &reason.to_string())).await;
+                return self.answer(envelope::error(id, code::INVALID_REQUEST, &reason.to_string()), work);
             }
         };
         if tasks::is_task_method(&request.method) {
-            return self.say(envelope::error(Some(&request.id), code::METHOD_NOT_FOUND, "Method not found")).await;
+            return self.answer(envelope::error(Some(&request.id), code::METHOD_NOT_FOUND, "Method not found"), work);
         }
         let line = tasks::taken_out_of_request(&request.line, &request.method);
         let request = Request { line, ..request };
@@ -60,14 +66,14 @@ impl Session {
             "tools/call" => drop(work.spawn(call::run(session, request, admission))),
             "tools/list" => drop(work.spawn(listing::run(session, request, admission))),
             _ => match self.fleet().only() {
-                Some(upstream) => self.forward(upstream, &request, admission, work).await,
+                Some(upstream) => self.forward(upstream, &request, admission, work),
                 None => drop(work.spawn(merge::run(session, request, admission))),
             },
         }
     }
 
     /// Passes a request on as it is, and what comes back likewise.
-    async fn forward(
+    fn forward(
         self: &Arc<Self>,
         upstream: &Arc<Connection>,
         request: &Request,
@@ -79,7 +85,7 @@ impl Session {
         // Where the client cancels the request, its own words go to the upstream.
         let reply = match upstream.request(&request.id, request.line.clone(), OnDrop::Forget) {
             Ok(reply) => reply,
-            Err(lost) => return self.say(lost_response(&request.id, &lost)).await,
+            Err(lost) => return self.answer(lost_response(&request.id, &lost), work),
         };
         let session = self.clone();
         work.spawn(async move {
@@ -97,7 +103,7 @@ impl Session {
         });
     }
 
-    async fn told(self: &Arc<Self>, notification: Notification, work: &mut JoinSet<()>) {
+    fn told(self: &Arc<Self>, notification: Notification, work: &mut JoinSet<()>) {
         let Notification { method, line } = notification;
         match method.as_str() {
             "notifications/cancelled" => {

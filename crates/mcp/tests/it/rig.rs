@@ -95,8 +95,13 @@ impl Peer {
     }
 
     pub(crate) async fn say(&mut self, line: impl AsRef<str>) {
+        self.try_say(line).await.unwrap();
+    }
+
+    /// The same, where the other end may be gone.
+    pub(crate) async fn try_say(&mut self, line: impl AsRef<str>) -> std::io::Result<()> {
         let writer = self.writer.as_mut().expect("this end was closed");
-        writer.write_all(format!("{}\n", line.as_ref()).as_bytes()).await.unwrap();
+        writer.write_all(format!("{}\n", line.as_ref()).as_bytes()).await
     }
 
     pub(crate) async fn say_json(&mut self, message: Value) {
