@@ -15,6 +15,10 @@ use crate::era::Era;
 /// Takes a call through governance and answers it. Nothing is answered where the client cancels the call.
 pub(super) async fn run(session: Arc<Session>, request: Request, admission: Admission) {
     let era = Era::of(&request.line);
+    let refuse = async |refusal: &Refusal| session.say(convert::refused(&request.id, era, refusal)).await;
+    if names_no_tool(&session, &request.line).await {
+        return refuse(&Refusal::ToolNameRequired).await;
+    }
     // Nobody's call is refused whatever the tools are.
     if session.caller().is_some() {
         let ready = tokio::select! {
@@ -23,14 +27,13 @@ pub(super) async fn run(session: Arc<Session>, request: Request, admission: Admi
             () = admission.cancelled() => return,
         };
         if ready.is_err() {
-            return session.say(undecided(&session, request).await).await;
+            return refuse(&Refusal::AccessNotVerified).await;
         }
     }
-    let params = envelope::params(&request.line).and_then(|params| Json::parse(params).ok());
     let call = session.dispatcher().call(CallRequest {
         caller: session.caller().cloned(),
         round: round(&request.line),
-        params: params.unwrap_or_else(Json::empty_object),
+        params: params(&request.line),
         wire: Some(request.line),
     });
     let canceller = call.canceller();
@@ -48,22 +51,20 @@ pub(super) async fn run(session: Arc<Session>, request: Request, admission: Admi
     }
 }
 
-/// The answer to a call that can't be decided, as there is no registry to decide over. One that names no tool needs no
-/// decision: the dispatcher says so before it looks at anything, also to nobody (N1).
-async fn undecided(session: &Session, request: Request) -> Json {
-    let era = Era::of(&request.line);
-    let params = envelope::params(&request.line).and_then(|params| Json::parse(params).ok());
-    let nobodys = session.dispatcher().call(CallRequest {
-        caller: None,
-        round: Round::First,
-        params: params.unwrap_or_else(Json::empty_object),
-        wire: None,
-    });
-    let refusal = match nobodys.await {
-        Outcome::Refused(refusal @ Refusal::ToolNameRequired) => refusal,
-        _ => Refusal::AccessNotVerified,
-    };
-    convert::refused(&request.id, era, &refusal)
+/// Whether a call names no tool, which is said whatever the tools are (N1). What a name is the dispatcher knows; it says that
+/// there is none before it looks at anything else, also to nobody.
+async fn names_no_tool(session: &Session, line: &Json) -> bool {
+    // A line that came this far can be read in one way, and a string in it is a name unless it is empty.
+    if edit::get(line.as_str(), &["params", "name"]).is_some_and(|name| name.starts_with('"') && name != "\"\"") {
+        return false;
+    }
+    let nobodys = CallRequest { caller: None, round: Round::First, params: params(line), wire: None };
+    matches!(session.dispatcher().call(nobodys).await, Outcome::Refused(Refusal::ToolNameRequired))
+}
+
+fn params(line: &Json) -> Json {
+    let params = envelope::params(line).and_then(|params| Json::parse(params).ok());
+    params.unwrap_or_else(Json::empty_object)
 }
 
 /// Whether a call carries what an earlier round asked for (W4).

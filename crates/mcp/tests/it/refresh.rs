@@ -98,10 +98,15 @@ async fn w7_a_change_that_the_caller_can_not_see_is_not_announced() {
 #[tokio::test]
 async fn n1_a_call_without_a_name_is_refused_as_such_also_where_there_is_no_listing() {
     let mut rig = Setup::default().begin();
-    rig.client.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":null}}"#).await;
+    for params in ["{}", "[]", r#"{"name":null}"#, r#"{"name":""}"#, r#"{"name":1.5}"#] {
+        rig.client.say(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).await;
+        let answer = rig.client.hear_json().await;
+        assert_eq!(answer["error"]["message"], "Error: Tool name is required.", "{params}: {answer}");
+    }
+    // An integer is a name, and has to wait for what it names.
+    rig.client.say(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":7}}"#).await;
     rig.up().list_with("{\"tools\":7}").await;
-    let answer = rig.client.hear_json().await;
-    assert_eq!(answer["error"]["message"], "Error: Tool name is required.", "{answer}");
+    assert_eq!(rig.client.hear_json().await["result"]["isError"], true);
     rig.settle().await;
     rig.end().await;
 }
