@@ -39,7 +39,7 @@ async fn b7_a_call_that_was_cut_off_by_the_end_of_the_gateway_is_not_run_again()
         let repeat = second.answer(&slow(&gateway, id, "order-17")).await;
         assert_eq!(repeat["result"]["isError"], true);
         let text = repeat["result"]["content"][0]["text"].as_str().unwrap();
-        assert!(text.starts_with("An earlier call with this key may have run: its end was never recorded."), "{text}");
+        assert!(text.contains("its end was never recorded"), "{text}");
         assert_eq!(lines(&started), 1);
     }
     // Another key is another call, and runs, so that it was the ledger that held the first one back.

@@ -261,5 +261,5 @@ fn departed(kind: FailureKind) -> (Ending, Result<Outcome, Refusal>) {
 
 /// A tool result that says what went wrong: `isError: true` and one block of text.
 pub fn error_result(text: &str) -> Json {
-    serde_json::json!({ "content": [{ "type": "text", "text": text }], "isError": true }).into()
+    Json::written(format!(r#"{{"content":[{}],"isError":true}}"#, Json::text_block(text)))
 }

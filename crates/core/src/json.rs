@@ -42,6 +42,17 @@ impl Json {
         Self::from(serde_json::Value::from(content))
     }
 
+    /// A content block of the protocol: `{"type":"text","text":…}`.
+    pub(crate) fn text_block(text: &str) -> Self {
+        Self::written(format!(r#"{{"type":"text","text":{}}}"#, Self::string(text)))
+    }
+
+    /// A text that this crate wrote as JSON.
+    pub(crate) fn written(text: String) -> Self {
+        debug_assert!(Self::parse(&text).is_ok(), "{text}");
+        Self(text.into())
+    }
+
     /// The document's text.
     pub fn as_str(&self) -> &str {
         &self.0

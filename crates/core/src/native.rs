@@ -179,7 +179,7 @@ fn tool_result(value: Value) -> Json {
         Value::String(text) => text,
         other => other.to_string(),
     };
-    json!({ "content": [{ "type": "text", "text": text }] }).into()
+    Json::written(format!(r#"{{"content":[{}]}}"#, Json::text_block(&text)))
 }
 
 #[async_trait]
@@ -228,10 +228,10 @@ mod tests {
     #[tokio::test]
     async fn a_value_becomes_the_text_of_a_result_and_a_result_stays_one() {
         let doubled = double().run(&Json::parse(r#"{"n":21}"#).unwrap()).await.unwrap();
-        assert_eq!(doubled.as_str(), r#"{"content":[{"text":"42","type":"text"}]}"#);
+        assert_eq!(doubled.as_str(), r#"{"content":[{"type":"text","text":"42"}]}"#);
         let ready = json!({ "content": [], "isError": true });
         assert_eq!(tool_result(ready.clone()), Json::from(ready));
-        assert_eq!(tool_result(json!("as it is")).as_str(), r#"{"content":[{"text":"as it is","type":"text"}]}"#);
+        assert_eq!(tool_result(json!("as it is")).as_str(), r#"{"content":[{"type":"text","text":"as it is"}]}"#);
     }
 
     #[tokio::test]

@@ -131,7 +131,7 @@ impl Subscription {
         let decide = async {
             let verdict = self.listener.before_call(call).await?;
             if let Verdict::Answer(answer) = &verdict {
-                answers::check(call, answer).map_err(ListenerFailure::InvalidDecision)?;
+                answers::check(call, answer).await.map_err(ListenerFailure::InvalidDecision)?;
             }
             Ok(verdict)
         };

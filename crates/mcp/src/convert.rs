@@ -88,9 +88,9 @@ mod tests {
     #[test]
     fn w1_all_other_refusals_are_tool_results_with_one_text_block() {
         let result = |era| refused(&id(), era, &Refusal::AccessNotVerified).to_string();
-        let legacy: serde_json::Value = serde_json::from_str(&result(Era::Legacy)).unwrap();
-        let block = serde_json::json!({"type": "text", "text": "Error: Tool access could not be verified."});
-        assert_eq!(legacy["result"], serde_json::json!({"content": [block], "isError": true}));
+        let block = r#"{"type":"text","text":"Error: Tool access could not be verified."}"#;
+        let legacy = format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{block}],"isError":true}}}}"#);
+        assert_eq!(result(Era::Legacy), legacy);
         let modern: serde_json::Value = serde_json::from_str(&result(Era::Modern)).unwrap();
         assert_eq!(modern["result"]["resultType"], "complete");
     }

@@ -52,8 +52,8 @@ impl BeforeCallHook for IdempotencyLedger {
     }
 }
 
-const UNKNOWN: &str = "An earlier call with this key may have run: its end was never recorded. It is not run again by itself. \
-                       An operator must find out what became of it; to run it regardless, use a new key.";
+const UNKNOWN: &str = "An earlier call with this key may have run, or may still be running elsewhere: its end was never recorded. \
+                       It is not run again by itself. An operator must find out what became of it.";
 const UNKEPT: &str = "A call with this key has already run. Its result was too large to keep or came later, so it can not be \
                       given again. To run it anew, use a new key.";
 

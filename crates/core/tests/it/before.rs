@@ -93,7 +93,7 @@ async fn b2_b3_b5_b6_a_failure_outranks_a_denial_and_a_denial_an_answer() {
 async fn b3_the_refusal_is_a_result_with_the_reason_as_text() {
     let (outcome, _) = ended(vec![Ok(denial("Ask \"Bob\" first."))]).await;
     let Outcome::Denied(result) = outcome else { panic!("{outcome:?}") };
-    assert_eq!(result.as_str(), r#"{"content":[{"text":"Ask \"Bob\" first.","type":"text"}],"isError":true}"#);
+    assert_eq!(result.as_str(), r#"{"content":[{"type":"text","text":"Ask \"Bob\" first."}],"isError":true}"#);
 }
 
 #[tokio::test]
