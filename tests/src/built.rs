@@ -26,9 +26,19 @@ fn component(relative: &str) -> PathBuf {
 /// The `callgate` binary of the same profile as this test. Cargo builds it for `cargo test --workspace`; a run of this
 /// package alone takes the one that is there.
 pub fn callgate() -> PathBuf {
+    program("callgate")
+}
+
+/// The example of a host project that embeds callgate, built like the binary.
+pub fn embedding() -> PathBuf {
+    program("examples/embedding")
+}
+
+fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test is a file");
     let profile = test.ancestors().nth(2).expect("tests are built into a folder of their profile");
-    let path = profile.join(format!("callgate{}", std::env::consts::EXE_SUFFIX));
-    assert!(path.exists(), "{} is not there: `cargo build --package callgate` builds it", path.display());
+    let path = profile.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let hint = "`cargo build --package callgate --bins --examples` builds it";
+    assert!(path.exists(), "{} is not there: {hint}", path.display());
     path
 }

@@ -13,6 +13,7 @@ mod toolchains;
 mod nothing_refused_runs;
 
 mod errors_on_the_wire;
+mod embedding;
 mod bypasses;
 mod ledger_survives;
 mod governed_peers;

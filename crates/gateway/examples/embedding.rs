@@ -65,7 +65,7 @@ async fn component(file: &Path) -> anyhow::Result<WasmListener> {
     let sandbox = Sandbox::new(SandboxConfig::default())?;
     let options = ListenerOptions {
         name: "component".into(),
-        limits: SandboxLimits::default(),
+        limits: SandboxLimits { decision_deadline: Duration::from_secs(1), ..SandboxLimits::default() },
         config: BTreeMap::new(),
         capabilities: BTreeSet::new(),
         state: Arc::new(MemoryState::default()),
