@@ -182,6 +182,7 @@ mod tests {
             r#"{"content":[],"resultType":"input_required"}"#,
             r#"{"content":[],"content":[]}"#,
             r#"{"content":[],"x":1e999}"#,
+            r#"{"$serde_json::private::RawValue":"{\"content\":[]}"}"#,
         ] {
             assert!(matches!(verdict(&call, answer).await, Err(InvalidDecision::NotAToolResult(_))), "{answer}");
         }

@@ -7,6 +7,9 @@ use serde::de::IgnoredAny;
 /// How deep a scanned document may nest. Far beyond honest use, and shallow enough for every peer's parser.
 const MAX_DEPTH: usize = 100;
 
+/// How keys begin with which serde_json talks to itself. An object that begins with one is read as what its value says.
+const RESERVED: &str = "$serde_json::private::";
+
 /// Why a JSON text could be read in two ways.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScanError {
@@ -16,6 +19,9 @@ pub enum ScanError {
     /// The same key stands twice in one object.
     #[error("duplicate key '{0}'")]
     DuplicateKey(String),
+    /// A key that parsers built on serde give a meaning of their own: what they read is not what stands there.
+    #[error("the key '{0}' is reserved")]
+    ReservedKey(String),
     /// A string holds half of a surrogate pair, which parsers read differently.
     #[error("a string is not valid Unicode")]
     NotUnicode,
@@ -25,7 +31,8 @@ pub enum ScanError {
 }
 
 /// Refuses a text that two parsers could read as two different documents (N5): an object with the same key twice, also
-/// where the two are spelled differently with escapes, or a lone surrogate. Also refuses what nests more than 100 deep.
+/// where the two are spelled differently with escapes, a lone surrogate, or a key by which an object passes for another value
+/// with some. Also refuses what nests more than 100 deep.
 ///
 /// # Errors
 /// The first such fault in document order.
@@ -46,6 +53,9 @@ pub fn scan(text: &str) -> Result<(), ScanError> {
             }
             Token::String { literal, key } => {
                 let content: String = serde_json::from_str(literal).map_err(|_| ScanError::NotUnicode)?;
+                if key && content.starts_with(RESERVED) {
+                    return Err(ScanError::ReservedKey(content));
+                }
                 if let (true, Some(Some(keys))) = (key, open.last_mut())
                     && let Some(twice) = keys.replace(content)
                 {
@@ -176,6 +186,20 @@ mod tests {
     fn n5_half_a_surrogate_pair_is_refused_and_a_whole_one_is_not() {
         assert_eq!(scan(r#"{"a":"\ud83d"}"#), Err(ScanError::NotUnicode));
         assert_eq!(scan(r#"{"a":"\ud83d\ude00"}"#), Ok(()));
+    }
+
+    #[test]
+    fn n5_an_object_that_some_parsers_read_as_another_value_is_refused() {
+        let disguised = r#"{"$serde_json::private::RawValue":"[1]"}"#;
+        assert_eq!(serde_json::from_str::<serde_json::Value>(disguised).unwrap(), serde_json::json!([1]));
+        for text in [
+            disguised,
+            r#"{"a":[{"\u0024serde_json::private::RawValue":"[1]"}]}"#,
+            r#"{"$serde_json::private::Number":"1"}"#,
+        ] {
+            assert!(matches!(scan(text), Err(ScanError::ReservedKey(_))), "{text}");
+        }
+        assert_eq!(scan(r#"{"$serde_json":"$serde_json::private::RawValue"}"#), Ok(()));
     }
 
     #[test]
