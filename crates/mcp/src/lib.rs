@@ -20,6 +20,9 @@ mod edit;
 pub mod envelope;
 mod lines;
 
+#[doc(hidden)]
+pub mod fuzz;
+
 pub use client::Client;
 pub use era::Era;
 pub use inventory::{Collision, ListingFailure};

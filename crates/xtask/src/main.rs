@@ -5,6 +5,7 @@ mod test;
 mod demo;
 mod mutants;
 mod bench;
+mod fuzz;
 
 mod checks;
 mod guests;
@@ -29,10 +30,14 @@ cargo xtask COMMAND
   test              every check and test, cheapest first; stops at the first that fails
   mutants [ARGS…]   mutate the modules of callgate-core that decide; ARGS go to `cargo mutants`
   bench [ARGS…]     every benchmark; ARGS go to `cargo bench`
+  fuzz [ARGS…]      fuzz targets, a minute each; ARGS are targets, `--seconds N`, or a target and a file to try again
   guests            only build the guests, into target/guests
   peers             only install the peers from the registries, into target/peers";
 
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::instrument::as_rustc() {
+        return code;
+    }
     let mut arguments = std::env::args().skip(1);
     let command = arguments.next().unwrap_or_default();
     match run(&command, &arguments.collect::<Vec<_>>()) {
@@ -52,6 +57,7 @@ fn run(command: &str, rest: &[String]) -> Result<()> {
         "test" => test::run(&workspace),
         "mutants" => mutants::run(&workspace, rest),
         "bench" => bench::run(&workspace, rest),
+        "fuzz" => fuzz::run(&workspace, rest),
         "guests" => guests::build(&workspace),
         "peers" => peers::install(&workspace),
         "" | "help" | "-h" | "--help" => {

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::process;
 use crate::steps::Steps;
 use crate::workspace::Workspace;
-use crate::{checks, guests, peers, setup};
+use crate::{checks, fuzz, guests, peers, setup};
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut steps = Steps::begin();
@@ -24,6 +24,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     steps.step("guests in other languages", || guests::build_other_languages(workspace))?;
     steps.step("build", || build(workspace))?;
     steps.step("tests", || tests(workspace, &mut tally))?;
+    steps.step("fuzz targets", || fuzz::every_target(workspace, fuzz::SECONDS))?;
     steps.summary();
     println!("\ntests: {} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.ignored);
     Ok(())
