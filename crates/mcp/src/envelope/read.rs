@@ -120,11 +120,12 @@ fn no_lookalikes(members: &Members<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Case folding as parsers do it: ASCII, and the two other characters that fold into it.
+/// Case folding as parsers do it: ASCII, and the four other characters that some of them fold into it.
 pub(crate) fn fold(key: &str) -> String {
     let fold = |character: char| match character {
         '\u{17f}' => 's',
         '\u{212a}' => 'k',
+        '\u{130}' | '\u{131}' => 'i',
         other => other.to_ascii_lowercase(),
     };
     key.chars().map(fold).collect()

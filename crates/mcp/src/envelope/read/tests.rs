@@ -35,6 +35,8 @@ fn n5_keys_that_differ_in_case_only_are_refused_in_the_envelope_and_in_params() 
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","param\u017f":{"name":"evil"}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"safe","ta\u017f\u212a":{}}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"safe","_META":{}}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"\u0131d":8,"method":"tools/call","params":{"name":"safe"}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"\u0130D":8,"method":"tools/call","params":{"name":"safe"}}"#,
     ] {
         let rejection = rejected(line);
         assert_eq!((rejection.code, rejection.id), (code::INVALID_REQUEST, Id::read("7")), "{line}");
