@@ -122,10 +122,11 @@ impl ArgumentType {
 
 /// The whole number that a JSON number stands for, however it is spelled.
 fn whole(value: &Value) -> Option<i64> {
-    // A float of 53 bits or less is exact, so casting it loses nothing.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
+    // A whole float below this is what was sent. At this the next number up has been rounded to it, and would reach the tool
+    // as a number that nobody sent.
+    const ROUNDED: f64 = 9_007_199_254_740_992.0;
     value.as_i64().or_else(|| {
-        let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= EXACT)?;
+        let float = value.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < ROUNDED)?;
         #[expect(clippy::cast_possible_truncation, reason = "whole and exact, as filtered above")]
         let whole = float as i64;
         Some(whole)

@@ -83,6 +83,17 @@ fn e1_a_value_of_the_wrong_type_is_named_with_the_declared_type() {
 }
 
 #[test]
+fn e1_a_number_that_reading_rounds_is_no_whole_number() {
+    let with = |id: &str| format!(r#"{{"idReward":{id},"price":"3 EUR"}}"#);
+    for id in ["9007199254740993.0", "-9007199254740993.0", "9007199254740992e0"] {
+        assert_eq!(fault(&with(id)), "Invalid value for argument 'idReward': expected int.", "{id}");
+    }
+    for (id, expected) in [("9007199254740991.0", 9_007_199_254_740_991), ("9007199254740993", 9_007_199_254_740_993)] {
+        assert_eq!(bound(&with(id)).unwrap().get::<i64>("idReward"), Ok(expected));
+    }
+}
+
+#[test]
 fn e3_an_internal_type_is_not_named() {
     assert_eq!(fault(r#"{"idReward":1,"price":3}"#), "Invalid value for argument 'price'.");
 }
