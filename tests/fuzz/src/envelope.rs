@@ -146,15 +146,23 @@ fn named<'n>(node: &'n Node, key: &str) -> impl Iterator<Item = &'n Member> {
     node.members().unwrap_or_default().iter().filter(move |member| member.name() == Some(key))
 }
 
-/// The members that some parser takes for that key.
+/// The members that some parser takes for that key: one that looks at the upper case, or at the lower case, of each character.
 fn lookalikes<'n>(node: &'n Node, key: &str) -> impl Iterator<Item = &'n Member> {
-    let alike = |one: char, other: char| {
-        let (upper, lower) = (|it: char| it.to_uppercase().next(), |it: char| it.to_lowercase().next());
-        upper(one) == upper(other) || lower(one) == lower(other)
-    };
     node.members().unwrap_or_default().iter().filter(move |member| {
         member.name().is_some_and(|name| {
             name.chars().count() == key.chars().count() && name.chars().zip(key.chars()).all(|(a, b)| alike(a, b))
         })
     })
+}
+
+fn alike(one: char, other: char) -> bool {
+    // One character for one, as parsers have it that compare texts of equal length.
+    let single = |character: char, mapped: &mut dyn Iterator<Item = char>| match (mapped.next(), mapped.next()) {
+        (Some(mapped), None) => mapped,
+        _ => character,
+    };
+    let upper = |it: char| single(it, &mut it.to_uppercase());
+    // The lower case of the dotted capital has two characters here and one elsewhere.
+    let lower = |it: char| if it == '\u{130}' { 'i' } else { single(it, &mut it.to_lowercase()) };
+    upper(one) == upper(other) || lower(one) == lower(other)
 }
