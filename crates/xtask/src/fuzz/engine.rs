@@ -28,7 +28,8 @@ pub(super) fn build(workspace: &Workspace) -> Result<PathBuf> {
     ]);
     instrument::wrap(&mut cargo, workspace, &engine)?;
     let built = messages(&mut cargo)?;
-    let program = built.iter().filter(|it| it["target"]["name"] == "fuzz").find_map(|it| it["executable"].as_str());
+    let ours = built.iter().filter(|it| it.pointer("/target/name").is_some_and(|name| name == "fuzz"));
+    let program = ours.filter_map(|it| it.get("executable")?.as_str()).next();
     program.map(PathBuf::from).context("cargo did not say where the fuzz program is")
 }
 
@@ -47,7 +48,7 @@ fn libfuzzer(workspace: &Workspace) -> Result<PathBuf> {
         .arg(workspace.path("tests/fuzz/engine/Cargo.toml"));
     cargo.arg("--target-dir").arg(workspace.target("fuzz/engine"));
     let built = messages(&mut cargo)?;
-    let folders = built.iter().filter_map(|it| it["out_dir"].as_str());
+    let folders = built.iter().filter_map(|it| it.get("out_dir")?.as_str());
     let folder = folders.map(Path::new).find(|folder| folder.join("libfuzzer.a").exists());
     folder.map(Path::to_owned).context("the build of libfuzzer-sys left no libfuzzer.a")
 }
