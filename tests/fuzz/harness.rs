@@ -51,7 +51,7 @@ extern "C" fn LLVMFuzzerCustomMutator(data: *mut u8, size: usize, most: usize, s
     // SAFETY: the first `size` bytes are an input, and there is room for as many as the larger of the two.
     let buffer = unsafe { slice::from_raw_parts_mut(data, size.max(most)) };
     if TARGET.inputs == Inputs::Json
-        && seed % 2 == 0
+        && seed.is_multiple_of(2)
         && let Some(changed) =
             std::str::from_utf8(&buffer[..size]).ok().and_then(|text| mutation::change(text, seed / 2))
         && changed.len() <= most

@@ -67,7 +67,8 @@ fn out_of_range(node: &Node, text: &str) -> bool {
 /// Whether the value is the last-wins reading of that text.
 pub(crate) fn same(value: &Value, node: &Node, text: &str) -> bool {
     match (value, &node.content) {
-        (Value::Null | Value::Bool(_), Content::Word) => value.to_string() == node.text(text),
+        (Value::Null, Content::Word) => node.text(text) == "null",
+        (Value::Bool(flag), Content::Word) => node.text(text) == if *flag { "true" } else { "false" },
         (Value::Number(number), Content::Number) => number.as_f64() == node.text(text).parse().ok(),
         (Value::String(content), Content::String(expected)) => Some(content) == expected.as_ref(),
         (Value::Array(values), Content::Array(elements)) => {
