@@ -14,6 +14,16 @@ use wasmtime::component::Instance;
 use crate::abi::v0_1::{self, BeforeCallEvent, HookEvent, PayloadCap};
 use crate::event::EventState;
 use crate::listener::WasmListener;
+use crate::sandbox::Sandbox;
+
+/// What every start of a sandbox proves.
+///
+/// # Panics
+/// When a guest that never ends is not stopped.
+#[expect(clippy::expect_used, reason = "a benchmark of something that does not hold is worth nothing")]
+pub fn self_test(sandbox: &Sandbox) {
+    sandbox.self_test().expect("a guest that never ends is stopped");
+}
 
 /// One instance, asked again and again.
 pub struct WarmInstance<'l> {
