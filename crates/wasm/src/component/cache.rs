@@ -157,5 +157,5 @@ fn copied(secret: &Secret, engine: &Engine, key: &Key, mut file: File) -> Result
     OurCode(code).load(engine).map_err(|error| Bad::Refused(super::compile::message(&error)))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

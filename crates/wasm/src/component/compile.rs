@@ -102,7 +102,7 @@ impl Workshop {
         &self,
         turn: Turn,
         engine: &Engine,
-        bytes: Arc<[u8]>,
+        bytes: Arc<Vec<u8>>,
         key: Key,
         keep: Keep,
     ) -> Result<Compiled, LoadError> {
@@ -150,7 +150,7 @@ fn in_process(engine: &Engine, bytes: &[u8], keep: Keep) -> Result<Compiled, Loa
 fn in_child(
     command: &CompilerCommand,
     engine: &Engine,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     key: &Key,
     deadline: Duration,
     keep: Keep,

@@ -152,3 +152,44 @@ fn listed(names: &[String]) -> String {
 fn hooks() -> String {
     Hook::ALL.map(Hook::interface).join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_says_what_to_do() {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let all = [
+            LoadError::Missing,
+            LoadError::NotAFile,
+            LoadError::Unreadable(gone()),
+            LoadError::Empty,
+            LoadError::TooLarge { size: 2, most: 1 },
+            LoadError::DigestMismatch { expected: "a".into(), actual: "b".into() },
+            LoadError::Html,
+            LoadError::Text,
+            LoadError::NotWasm,
+            LoadError::Truncated { section: "header" },
+            LoadError::CoreModule,
+            LoadError::Precompiled,
+            LoadError::UnknownFormat,
+            LoadError::Invalid("bad".into()),
+            LoadError::CompileTooLong { seconds: 0.5 },
+            LoadError::CompilerBusy { seconds: 120.0 },
+            LoadError::CompilerMissing(gone()),
+            LoadError::CompilerDied { how: "signal: 9".into(), memory: 2 << 30 },
+            LoadError::CompilerDiffers,
+            LoadError::NoHook { exports: Vec::new() },
+            LoadError::WrongVersion { wanted: "a".into(), available: "b" },
+            LoadError::UnknownImport { imports: Vec::new() },
+            LoadError::WrongShape { interface: "a".into(), item: "b".into(), difference: Difference::Missing },
+            LoadError::Interrupted,
+        ];
+        for error in all {
+            let message = error.to_string();
+            let (_, advice) = message.split_once("; ").unwrap_or_else(|| panic!("{message}"));
+            assert!(advice.len() > 8 && !message.ends_with('.'), "{message}");
+        }
+    }
+}

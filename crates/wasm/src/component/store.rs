@@ -42,7 +42,7 @@ pub struct Loads {
 
 /// A component as it came, with what names it.
 struct Source {
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     digest: String,
 }
 
@@ -173,7 +173,7 @@ impl Source {
     fn check(bytes: Vec<u8>) -> Result<Self, LoadError> {
         inspect::check_bytes(&bytes)?;
         let digest = digest(&bytes);
-        Ok(Self { bytes: bytes.into(), digest })
+        Ok(Self { bytes: Arc::new(bytes), digest })
     }
 }
 
@@ -192,11 +192,12 @@ fn read(path: PathBuf, most: u64) -> Result<Vec<u8>, LoadError> {
         _ => LoadError::Unreadable(error),
     };
     // Opening a pipe would wait for somebody to write to it.
-    if !path.metadata().map_err(error)?.is_file() {
+    let metadata = path.metadata().map_err(error)?;
+    if !metadata.is_file() {
         return Err(LoadError::NotAFile);
     }
     let file = File::open(&path).map_err(error)?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(most)).unwrap_or_default() + 1);
     file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(error)?;
     let size = bytes.len() as u64;
     if size > most {

@@ -8,6 +8,9 @@ use sha2::Sha256;
 
 use crate::component::key::Key;
 
+/// A key as the hash takes it.
+type Key64 = hmac::digest::Key<Hmac<Sha256>>;
+
 /// Bytes of a seal.
 pub(super) const SEAL: usize = 32;
 
@@ -51,7 +54,10 @@ impl Secret {
     }
 
     fn mac(&self) -> Hmac<Sha256> {
-        <Hmac<Sha256> as KeyInit>::new(&self.0.into())
+        // A key takes a whole block of the hash, and a shorter one is filled up with zeros.
+        let mut key = Key64::default();
+        key.iter_mut().zip(self.0).for_each(|(to, byte)| *to = byte);
+        <Hmac<Sha256> as KeyInit>::new(&key)
     }
 }
 

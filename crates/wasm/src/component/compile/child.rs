@@ -21,7 +21,7 @@ const THREADS: u32 = 8;
 /// whatever it did.
 pub(super) fn compile(
     command: &CompilerCommand,
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     key: &Key,
     deadline: Duration,
 ) -> Result<Vec<u8>, LoadError> {
@@ -56,7 +56,7 @@ fn start(command: &CompilerCommand) -> io::Result<Child> {
 
 /// Writes the question and reads the reply, each on a thread of its own: a process that does not do its part holds up one of
 /// the two until it is ended, and nobody else.
-fn talk(child: &mut Child, allowance: Allowance, bytes: Arc<[u8]>) -> io::Result<mpsc::Receiver<io::Result<Reply>>> {
+fn talk(child: &mut Child, allowance: Allowance, bytes: Arc<Vec<u8>>) -> io::Result<mpsc::Receiver<io::Result<Reply>>> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     let (Some(mut stdin), Some(mut stdout)) = (stdin, stdout) else { return Err(io::ErrorKind::BrokenPipe.into()) };
     let write = move || {
