@@ -75,10 +75,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_entry_with_a_bit_flipped_is_a_miss(at in any::<prop::sample::Index>(), bit in 0..8) {
+    fn an_entry_with_a_bit_flipped_is_a_miss(at in any::<prop::sample::Index>(), bit in 0..8_u8) {
         let kept = Kept::new();
         let mut bytes = fs::read(kept.entry()).unwrap();
-        bytes[at.index(bytes.len())] ^= 1 << bit;
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1_u8 << bit;
         fs::write(kept.entry(), bytes).unwrap();
         kept.assert_miss();
     }
