@@ -54,6 +54,8 @@ pub struct CompilerCommand {
 /// A component that was just compiled.
 pub(super) struct Compiled {
     pub(super) component: Component,
+    /// For whoever waits: held until it is known that this component need not be compiled again.
+    pub(super) turn: Turn,
     /// The same as bytes; none when nobody asked for them.
     pub(super) code: Option<Vec<u8>>,
 }
@@ -113,9 +115,8 @@ impl Workshop {
                 Compiler::InProcess => in_process(&engine, &bytes, keep),
                 Compiler::Child(command) => in_child(command, &engine, bytes, &key, deadline, keep),
             };
-            // Whoever asked may have given up.
-            let _ = send.send(compiled);
-            drop(turn);
+            // Whoever asked may have given up, and then the turn ends here.
+            let _ = send.send(compiled.map(|(component, code)| Compiled { component, turn, code }));
         };
         thread::Builder::new().name("callgate-compile".into()).spawn(work).map_err(LoadError::CompilerMissing)?;
         let answer = match &self.compiler {
@@ -138,13 +139,13 @@ impl Workshop {
 /// The right to compile.
 pub(super) struct Turn(#[expect(dead_code, reason = "it is held, not looked at")] tokio::sync::OwnedSemaphorePermit);
 
-fn in_process(engine: &Engine, bytes: &[u8], keep: Keep) -> Result<Compiled, LoadError> {
+fn in_process(engine: &Engine, bytes: &[u8], keep: Keep) -> Result<(Component, Option<Vec<u8>>), LoadError> {
     let component = survived(|| Component::from_binary(engine, bytes))?;
     let code = match keep {
         Keep::Code => Some(component.serialize().map_err(|error| LoadError::Invalid(message(&error)))?),
         Keep::Nothing => None,
     };
-    Ok(Compiled { component, code })
+    Ok((component, code))
 }
 
 fn in_child(
@@ -154,11 +155,11 @@ fn in_child(
     key: &Key,
     deadline: Duration,
     keep: Keep,
-) -> Result<Compiled, LoadError> {
+) -> Result<(Component, Option<Vec<u8>>), LoadError> {
     let code = child::compile(command, bytes, key, deadline)?;
     // It is our own child and the key says that it compiled this component under our settings.
     let component = survived(|| OurCode(&code).load(engine))?;
-    Ok(Compiled { component, code: (keep == Keep::Code).then_some(code) })
+    Ok((component, (keep == Keep::Code).then_some(code)))
 }
 
 /// A fault in the compiler must not be more than a component that does not load.

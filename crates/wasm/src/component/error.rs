@@ -4,6 +4,7 @@ use std::io;
 
 use crate::abi::Hook;
 
+use super::sections::MOST_LEVELS;
 use super::shape::Difference;
 
 /// Why a component does not load. Every message ends in what to do about it.
@@ -70,6 +71,9 @@ pub enum LoadError {
     /// It is a component of another binary format.
     #[error("it is WebAssembly in a binary format that this version can not read; build it with current tools")]
     UnknownFormat,
+    /// Components lie in it one inside the other, too many.
+    #[error("components lie in it more than {MOST_LEVELS} deep; build it so that they lie side by side")]
+    TooDeep,
     /// It does not compile.
     #[error(
         "it does not compile ({0}); build it again, without features that are off here (64-bit memory, threads, several memories in one module, relaxed SIMD)"
@@ -174,6 +178,7 @@ mod tests {
             LoadError::CoreModule,
             LoadError::Precompiled,
             LoadError::UnknownFormat,
+            LoadError::TooDeep,
             LoadError::Invalid("bad".into()),
             LoadError::CompileTooLong { seconds: 0.5 },
             LoadError::CompilerBusy { seconds: 120.0 },

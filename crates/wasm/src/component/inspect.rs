@@ -7,7 +7,7 @@ use crate::abi::Hook;
 use crate::capabilities::{Capability, WASI_INTERFACES, is_http};
 use crate::text::printable;
 
-use super::sections::cut_off;
+use super::sections::{cut_off, too_deep};
 use super::{Import, LoadError, Standing};
 
 const MAGIC: &[u8] = b"\0asm";
@@ -32,7 +32,11 @@ pub(super) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
     let Some((format, _)) = rest.split_at_checked(4) else { return Err(LoadError::Truncated { section: "header" }) };
     match format {
         CORE_MODULE => Err(LoadError::CoreModule),
-        COMPONENT => cut_off(bytes).map_or(Ok(()), |section| Err(LoadError::Truncated { section })),
+        COMPONENT => match cut_off(bytes) {
+            Some(section) => Err(LoadError::Truncated { section }),
+            None if too_deep(bytes) => Err(LoadError::TooDeep),
+            None => Ok(()),
+        },
         _ => Err(LoadError::UnknownFormat),
     }
 }

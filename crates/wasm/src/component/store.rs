@@ -109,12 +109,14 @@ impl ComponentStore {
         }
         self.compiled.fetch_add(1, Relaxed);
         let keep = if self.cache.is_some() { Keep::Code } else { Keep::Nothing };
-        let Compiled { component, code } =
+        let Compiled { component, turn, code } =
             self.workshop.compile(turn, engine, source.bytes.clone(), key.clone(), keep).await?;
         if let (Some(cache), Some(code)) = (self.cache.clone(), code) {
             blocking(move || Ok(cache.open().map(|cache| cache.store(&key, &code)))).await?;
         }
-        self.finish(sandbox, source, component).await
+        let loaded = self.finish(sandbox, source, component).await;
+        drop(turn);
+        loaded
     }
 
     async fn cached(&self, engine: &Engine, key: &Key) -> Result<Option<Component>, LoadError> {
