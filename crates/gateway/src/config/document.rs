@@ -31,6 +31,9 @@ pub(super) struct Document {
     /// Where listeners' values are kept. Without it they are in `callgate-state.sqlite` beside this file.
     #[schemars(with = "Option<StateTable>")]
     pub(super) state: Option<Spanned<StateTable>>,
+    /// How components are compiled and run.
+    #[serde(default)]
+    pub(super) sandbox: SandboxTable,
     /// MCP servers behind the gateway, by name.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, UpstreamTable>")]
@@ -79,6 +82,38 @@ pub(super) struct StateTable {
     /// In memory: gone when the process ends, and out of the reach of `callgate approve`.
     #[serde(default)]
     pub(super) memory: bool,
+}
+
+/// How components are compiled and run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct SandboxTable {
+    /// The folder that keeps compiled code for the next start, relative to this file; it must be the user's own. False keeps
+    /// nothing. Without it, or with true, the folder is `callgate` in the user's cache folder.
+    #[serde(default)]
+    pub(super) cache: CacheValue,
+    /// The largest component, in MiB. Without it 32.
+    pub(super) largest_component_mib: Option<Bounded<1, 1024>>,
+    /// How long a component may compile, in seconds. Without it 120.
+    pub(super) compile_seconds: Option<Bounded<1, 3600>>,
+    /// How much memory compiling one component may take, in MiB. Without it 2048.
+    pub(super) compile_memory_mib: Option<Bounded<64, 65_536>>,
+}
+
+/// A folder, or whether there is to be one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`cache` is the path of a folder, true or false")]
+pub(super) enum CacheValue {
+    /// That folder.
+    Folder(PathBuf),
+    /// The usual one, or none.
+    Switch(bool),
+}
+
+impl Default for CacheValue {
+    fn default() -> Self {
+        Self::Switch(true)
+    }
 }
 
 /// One MCP server behind the gateway.
