@@ -15,7 +15,7 @@ use wasmtime::{Store, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::abi::v0_1::HookEvent;
-use crate::capabilities::{self, Grants, LISTENER_LOG};
+use crate::capabilities::{self, Grants, LISTENER_LOG, Uses};
 use crate::component::LoadedComponent;
 use crate::limits::{Meter, SandboxLimits, Tail};
 use crate::text::printable;
@@ -31,9 +31,10 @@ pub(crate) struct EventState {
     /// The rows under decision; none for hooks that decide over no rows.
     pub(crate) registry: Option<Arc<ToolRegistry>>,
     pub(crate) meter: Meter,
+    pub(crate) uses: Uses,
     output: Tail,
     wasi: WasiCtx,
-    table: ResourceTable,
+    pub(crate) table: ResourceTable,
 }
 
 impl WasiView for EventState {
@@ -43,12 +44,13 @@ impl WasiView for EventState {
 }
 
 impl EventState {
-    fn new(grants: Grants, limits: &SandboxLimits, registry: Option<Arc<ToolRegistry>>) -> Self {
+    fn new(grants: Grants, limits: &SandboxLimits, deadline: Duration, registry: Option<Arc<ToolRegistry>>) -> Self {
         let output = Tail::new(limits.stderr);
         let mut table = ResourceTable::new();
-        table.set_max_capacity(limits.handles);
-        let wasi = capabilities::context(&output);
-        Self { grants, registry, meter: Meter::new(limits), output, wasi, table }
+        table.set_max_capacity(grants.folders.handles(limits.handles));
+        let wasi = capabilities::context(&output, &grants);
+        let uses = Uses::new(&grants, deadline);
+        Self { grants, registry, meter: Meter::new(limits), uses, output, wasi, table }
     }
 
     /// What a guest prints when nothing is wrong helps its author only.
@@ -134,7 +136,7 @@ impl EventRunner {
     // INVARIANT: every store is made here, so every guest has its limits and its deadline before its first instruction:
     // a component's start functions run while it is instantiated.
     pub(crate) fn store(&self, deadline: Duration, registry: Option<Arc<ToolRegistry>>) -> Store<EventState> {
-        let state = EventState::new(self.grants.clone(), &self.limits, registry);
+        let state = EventState::new(self.grants.clone(), &self.limits, deadline, registry);
         let mut store = Store::new(&self.component.sandbox().engine.engine, state);
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(self.limits.hostcall_fuel);

@@ -22,7 +22,10 @@ mod abi;
 mod text;
 
 pub use abi::Hook;
-pub use capabilities::{Capability, UnknownCapability};
+pub use capabilities::{
+    Capability, FolderAccess, FolderGrant, FolderProblem, HttpGrant, HttpProblem, Origin, OriginError, PrivateNetworks,
+    RootProblem, UnknownCapability,
+};
 pub use component::{Import, LoadError, LoadedComponent, Pin, PinError, Standing};
 pub use engine::{EngineError, SandboxConfig};
 pub use limits::SandboxLimits;

@@ -12,7 +12,6 @@ use tokio::sync::Mutex;
 use wasmtime::component::Component;
 
 use crate::abi::v0_1;
-use crate::capabilities::deny_http;
 use crate::sandbox::Inner;
 use crate::text::printable;
 
@@ -100,9 +99,7 @@ fn compile(sandbox: Arc<Inner>, bytes: &[u8], digest: String) -> Result<Arc<Load
         .map_err(|error| LoadError::Invalid(message(&error)))?;
     let surface = inspect::check_surface(engine, &component)?;
     let shape = |error| LoadError::WrongShape(message(&error));
-    let mut linker = sandbox.linker.clone();
-    deny_http(&mut linker, engine, &component).map_err(shape)?;
-    let pre = linker.instantiate_pre(&component).map_err(shape)?;
+    let pre = sandbox.linker.instantiate_pre(&component).map_err(shape)?;
     let hooks = v0_1::Hooks::find(&pre, &surface.hooks).map_err(shape)?;
     Ok(Arc::new(LoadedComponent {
         digest,

@@ -15,3 +15,4 @@ mod failures;
 mod limits;
 mod isolation;
 mod state;
+mod capabilities;

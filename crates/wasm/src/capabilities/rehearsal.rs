@@ -1,0 +1,27 @@
+//! Host functions while an instance is tried before its first event. Nothing of it may reach anybody: requests are refused,
+//! lines are dropped, and state is an empty store of the instance's own.
+
+use std::sync::Arc;
+
+use callgate_core::StateStore;
+use callgate_core::state::MemoryState;
+
+use crate::event::EventState;
+
+/// The store of a rehearsal, made when it is first used.
+#[derive(Debug, Default)]
+pub(super) struct Scratch(Option<Arc<MemoryState>>);
+
+impl Scratch {
+    pub(super) fn store(&mut self) -> Arc<dyn StateStore> {
+        self.0.get_or_insert_default().clone()
+    }
+}
+
+impl EventState {
+    /// Whether the instance is being tried with made-up events.
+    #[allow(clippy::unused_self, reason = "what it depends on is not there yet")]
+    pub(super) fn is_rehearsal(&self) -> bool {
+        false
+    }
+}
