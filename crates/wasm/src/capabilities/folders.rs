@@ -52,7 +52,7 @@ pub enum FolderProblem {
 }
 
 /// The folders of one listener, opened.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Folders {
     grants: Vec<FolderGrant>,
     opened: WasiFilesystemCtx,

@@ -16,7 +16,7 @@ use hyper::http::{HeaderName, Request, Response, header};
 use tokio_rustls::TlsConnector;
 use wasmtime::component::{HasSelf, Linker, Resource};
 use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
-use wasmtime_wasi_http::p2::bindings::http::types::{self, ErrorCode, RequestOptions};
+use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, RequestOptions};
 use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
 use wasmtime_wasi_http::p2::{HttpResult, add_only_http_to_linker_async};
 use wasmtime_wasi_http::{
@@ -209,7 +209,7 @@ impl WasiHttpHooks for Hooks {
         _: Box<dyn Future<Output = Result<(), Error>> + Send>,
     ) -> Box<dyn Future<Output = Sent> + Send> {
         let (Some(patience), Some(left)) = (self.patience, self.left.checked_sub(1)) else {
-            return Box::new(std::future::ready(Err(Error::ConnectionLimitReached)));
+            return Box::new(std::future::ready::<Sent>(Err(Error::ConnectionLimitReached)));
         };
         self.left = left;
         let grants = self.grants.clone();
@@ -224,7 +224,7 @@ impl WasiHttpHooks for Hooks {
         PIECE
     }
 
-    fn p2_error_from_hyper(&mut self, _: &hyper::Error) -> types::ErrorCode {
+    fn p2_error_from_hyper(&mut self, _: &hyper::Error) -> ErrorCode {
         ErrorCode::HttpProtocolError
     }
 }

@@ -20,7 +20,6 @@ impl Scratch {
 
 impl EventState {
     /// Whether the instance is being tried with made-up events.
-    #[allow(clippy::unused_self, reason = "what it depends on is not there yet")]
     pub(super) fn is_rehearsal(&self) -> bool {
         false
     }

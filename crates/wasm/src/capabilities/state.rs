@@ -101,7 +101,7 @@ impl Host for EventState {
     async fn set(&mut self, key: String, value: String, expiry_ms: Option<u32>) -> Answer<()> {
         let result = async {
             let call = self.state(&[&key, &value])?;
-            Ok(call.answer(call.store.set(&call.scope, &key, &value, expiry(expiry_ms))).await?)
+            call.answer(call.store.set(&call.scope, &key, &value, expiry(expiry_ms))).await
         };
         answer(result.await)
     }
@@ -126,9 +126,8 @@ impl Host for EventState {
             let (expected, replacement) = (expected.as_deref(), replacement.as_deref());
             let texts = [&key, expected.unwrap_or_default(), replacement.unwrap_or_default()];
             let call = self.state(&texts)?;
-            Ok(call
-                .answer(call.store.compare_and_swap(&call.scope, &key, expected, replacement, expiry(expiry_ms)))
-                .await?)
+            let swapped = call.store.compare_and_swap(&call.scope, &key, expected, replacement, expiry(expiry_ms));
+            call.answer(swapped).await
         };
         answer(result.await)
     }
@@ -136,7 +135,7 @@ impl Host for EventState {
     async fn increment(&mut self, key: String, by: i32, expiry_ms: Option<u32>) -> Answer<i32> {
         let result = async {
             let call = self.state(&[&key])?;
-            Ok(call.answer(call.store.increment(&call.scope, &key, by, expiry(expiry_ms))).await?)
+            call.answer(call.store.increment(&call.scope, &key, by, expiry(expiry_ms))).await
         };
         answer(result.await)
     }
@@ -144,7 +143,7 @@ impl Host for EventState {
     async fn remove(&mut self, key: String) -> Answer<bool> {
         let result = async {
             let call = self.state(&[&key])?;
-            Ok(call.answer(call.store.delete(&call.scope, &key)).await?)
+            call.answer(call.store.delete(&call.scope, &key)).await
         };
         answer(result.await)
     }

@@ -32,7 +32,7 @@ fn reach_v4(address: Ipv4Addr) -> Reach {
         | [192, 168, ..]
         | [192, 0, 0, _]
         | [198, 18 | 19, ..] => Reach::Private,
-        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] | [192, 88, 99, _] | [224.., ..] => Reach::Nowhere,
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] | [192, 88, 99, _] | [224..=255, ..] => Reach::Nowhere,
         _ => Reach::Public,
     }
 }
@@ -53,7 +53,7 @@ fn reach_v6(address: Ipv6Addr) -> Reach {
         }
         // ISATAP: the carried address is that of the host.
         [.., 0 | 0x200, 0x5efe, _, _] if reach_v4(carried) != Reach::Public => Reach::Private,
-        [0xff00.., ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0x0fff, ..] => Reach::Nowhere,
+        [0xff00..=0xffff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0x0fff, ..] => Reach::Nowhere,
         // Teredo, ORCHID, benchmarks and other protocols.
         _ if first == 0x2001 && second < 0x200 => Reach::Private,
         [0x2000..=0x3fff, ..] => Reach::Public,

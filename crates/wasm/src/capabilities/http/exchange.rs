@@ -65,11 +65,11 @@ pub(super) async fn send(
     let (most, pause) = (client.grant.response as u64, timeouts.between_bytes_timeout);
     let response = response.map(|body| ResponseBody::new(body, most, until, pause).boxed_unsync());
     // Whether the connection ended well is seen where the body is read.
-    let rest = async move {
+    let rest: Rest = Box::new(async move {
         let _ = timeout_at(until, Box::into_pin(rest)).await;
         Ok(())
-    };
-    Ok((response, Box::new(rest)))
+    });
+    Ok((response, rest))
 }
 
 /// The origin that a request is for, if it is in the list.
@@ -196,12 +196,13 @@ async fn ask(
     let connection = Box::pin(connection);
     match select(pin!(sender.send_request(request)), connection).await {
         Either::Left((response, connection)) => {
-            let rest = async move { connection.await.map_err(|_| Error::HttpResponseIncomplete) };
-            Ok((response.map_err(|error| code(&error))?, Box::new(rest)))
+            let rest: Rest = Box::new(async move { connection.await.map_err(|_| Error::HttpResponseIncomplete) });
+            Ok((response.map_err(|error| code(&error))?, rest))
         }
         Either::Right((ended, response)) => {
             ended.map_err(|error| code(&error))?;
-            Ok((response.await.map_err(|error| code(&error))?, Box::new(std::future::ready(Ok(())))))
+            let rest: Rest = Box::new(std::future::ready(Ok(())));
+            Ok((response.await.map_err(|error| code(&error))?, rest))
         }
     }
 }

@@ -109,7 +109,7 @@ impl FromStr for Host {
         }
         let last = text.rsplit('.').next().unwrap_or_default();
         // Resolvers read `127.1` and `0x7f000001` as addresses.
-        let number = last.starts_with(|char: char| char.is_ascii_digit());
+        let number = last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x") || last.starts_with("0X");
         if text.len() > 253 || number || !text.split('.').all(is_label) {
             return Err(wrong());
         }
@@ -148,6 +148,7 @@ mod tests {
 
     #[test]
     fn spellings_of_one_origin_are_equal() {
+        origin("http://3scale:8080");
         let same = [
             ("https://api.example.com", "HTTPS://API.Example.com:443"),
             ("http://127.0.0.1", "http://127.0.0.1:80"),
