@@ -18,7 +18,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use callgate_core::{Json, StateStore};
 
@@ -135,7 +135,6 @@ impl Grants {
 
     /// Whether what an event does can be seen outside of the host by other means than its answer, even where its state is
     /// a scratch store and its requests are refused.
-    #[allow(dead_code, reason = "asked before instances are made ahead of their events")]
     pub(crate) fn touches_outside(&self) -> bool {
         self.folders.any_to_write()
     }
@@ -158,7 +157,7 @@ impl Deref for Grants {
     }
 }
 
-/// What host functions keep for one event.
+/// What host functions keep for one event, and for what an instance does ahead of it.
 pub(crate) struct Uses {
     /// How long a host call may wait.
     pub(crate) patience: Patience,
@@ -167,8 +166,9 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    pub(crate) fn new(grants: &Grants, deadline: Duration) -> Self {
-        Self { patience: Patience::new(deadline), http: HttpUse::new(grants), scratch: Scratch::default() }
+    /// Everything is counted from here until the end.
+    pub(crate) fn new(grants: &Grants, end: Instant) -> Self {
+        Self { patience: Patience::new(end), http: HttpUse::new(grants), scratch: Scratch::default() }
     }
 }
 

@@ -105,7 +105,7 @@ impl WasmListener {
             folders: folders.map_err(|(index, problem)| OptionsError::Folder { index, problem })?,
             refusals: Default::default(),
         });
-        Ok(Self { hooks, runner: EventRunner::new(component, grants, options.limits) })
+        Ok(Self { hooks, runner: EventRunner::new(component, grants, options.limits, hooks) })
     }
 
     /// The component.
@@ -146,6 +146,8 @@ fn check_limits(limits: &SandboxLimits, ceiling: usize) -> Result<(), OptionsErr
         ("events at once", limits.concurrency == 0),
         ("hostcall fuel", limits.hostcall_fuel == 0),
         ("instances", limits.instances == 0),
+        ("host calls", limits.host_calls == 0),
+        ("the preparation deadline", limits.preparation_deadline.is_zero()),
     ];
     let zero = nothing.into_iter().find_map(|(limit, zero)| zero.then_some(limit));
     zero.map_or(Ok(()), |limit| Err(OptionsError::Nothing(limit)))

@@ -162,6 +162,7 @@ pub(super) fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
 
 impl WasiHttpView for EventState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
+        self.meter.count_host_call();
         let HttpUse { context, hooks } = &mut self.uses.http;
         WasiHttpCtxView { hooks, table: &mut self.table, ctx: context }
     }

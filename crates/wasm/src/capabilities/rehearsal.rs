@@ -1,4 +1,4 @@
-//! Host functions while an instance is tried before its first event. Nothing of it may reach anybody: requests are refused,
+//! Host functions while an instance is made ready before its event. Nothing of it may reach anybody: requests are refused,
 //! lines are dropped, and state is an empty store of the instance's own.
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use callgate_core::StateStore;
 use callgate_core::state::MemoryState;
 
-use crate::event::EventState;
+use crate::event::{EventState, Stage};
 
 /// The store of a rehearsal, made when it is first used.
 #[derive(Debug, Default)]
@@ -19,8 +19,8 @@ impl Scratch {
 }
 
 impl EventState {
-    /// Whether the instance is being tried with made-up events.
+    /// Whether the instance is being made ready, for nobody in particular.
     pub(super) fn is_rehearsal(&self) -> bool {
-        false
+        self.stage() == Stage::Preparation
     }
 }
