@@ -7,7 +7,7 @@ use callgate_tests::host::Component;
 use callgate_wasm::{HttpGrant, PrivateNetworks};
 use serde_json::{Value, json};
 
-use super::server::Server;
+use super::server::{Server, certificate};
 use super::{Log, attempt, outcomes, reach, ready};
 
 /// Requests to these origins, which may be on this machine.
@@ -177,4 +177,23 @@ async fn f1_more_fields_than_there_is_room_for_end_the_event_and_nothing_else() 
     let failure = attempt(&listener, json!([{ "fields": 1_000_000 }])).await.unwrap_err();
     assert!(matches!(failure, ListenerFailure::Trap { .. } | ListenerFailure::BadReturn(_)), "{failure:?}");
     assert_eq!(attempt(&listener, json!([{ "fields": 10 }])).await.unwrap(), [json!(10)]);
+}
+
+/// The name is what counts, although the connection is made to an address.
+#[tokio::test]
+async fn a_server_is_who_it_says_to_be() {
+    let (server, other) = (Server::certified("localhost").await, Server::certified("other.example").await);
+    let origins = [server.at("localhost"), other.at("localhost"), server.at("127.0.0.1")];
+    let acts: Value = origins.iter().map(|origin| get(&format!("{origin}/echo"))).collect();
+
+    let trusting = |name| HttpGrant { roots: Some(certificate(name)), ..granted(&origins) };
+    let told = outcomes(reach().requesting(trusting("localhost")), acts.clone()).await;
+    assert_eq!((&told[0]["status"], &told[0]["broken"]), (&json!(200), &Value::Null), "{}", told[0]);
+    assert_error(&told[1], "Tls");
+    assert_error(&told[2], "Tls");
+    let told = outcomes(reach().requesting(trusting("other.example")), acts.clone()).await;
+    assert_error(&told[1], "Tls");
+    for outcome in outcomes(reach().requesting(granted(&origins)), acts).await {
+        assert_error(&outcome, "Tls");
+    }
 }

@@ -1,19 +1,49 @@
 //! A server that answers, or does not, as its path says.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use callgate_tests::built::root;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+/// A certificate of that name, by itself, and its key. Both are worth nothing outside of these tests.
+pub(super) fn certificate(name: &str) -> PathBuf {
+    root().join(format!("tests/suite/capabilities/certified/{name}.pem"))
+}
 
 /// A server on a port of this machine, for as long as the test's runtime.
 pub(super) struct Server {
+    scheme: &'static str,
     port: u16,
     connections: Arc<AtomicUsize>,
 }
 
 impl Server {
     pub(super) async fn start() -> Self {
+        Self::listen("http", None).await
+    }
+
+    /// A server that is certified under that name.
+    pub(super) async fn certified(name: &str) -> Self {
+        let file = certificate(name);
+        let chain = CertificateDer::pem_file_iter(&file).unwrap().map(Result::unwrap).collect();
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, PrivateKeyDer::from_pem_file(&file).unwrap())
+            .unwrap();
+        Self::listen("https", Some(Arc::new(config).into())).await
+    }
+
+    async fn listen(scheme: &'static str, tls: Option<TlsAcceptor>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let connections = Arc::new(AtomicUsize::new(0));
@@ -21,15 +51,21 @@ impl Server {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 counter.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(async move { answer(stream).await.ok() });
+                let tls = tls.clone();
+                tokio::spawn(async move {
+                    match tls {
+                        Some(tls) => answer(tls.accept(stream).await?).await,
+                        None => answer(stream).await,
+                    }
+                });
             }
         });
-        Self { port, connections }
+        Self { scheme, port, connections }
     }
 
     /// An origin of the server.
     pub(super) fn at(&self, host: &str) -> String {
-        format!("http://{host}:{}", self.port)
+        format!("{}://{host}:{}", self.scheme, self.port)
     }
 
     /// A URL at the server.
@@ -43,7 +79,7 @@ impl Server {
     }
 }
 
-async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin) -> std::io::Result<()> {
     let (head, body) = read(&mut stream).await?;
     let target = head.split(' ').nth(1).unwrap_or_default();
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -66,13 +102,13 @@ async fn answer(mut stream: TcpStream) -> std::io::Result<()> {
     };
     stream.write_all(reply.as_bytes()).await?;
     if matches!(path, "/slow" | "/silent") {
-        stream.read(&mut [0; 1]).await?;
+        stream.read_u8().await?;
     }
-    Ok(())
+    stream.shutdown().await
 }
 
 /// The head, and how many bytes of body there were.
-async fn read(stream: &mut TcpStream) -> std::io::Result<(String, usize)> {
+async fn read(stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<(String, usize)> {
     let mut bytes = Vec::new();
     let mut more = async |bytes: &mut Vec<u8>| match stream.read_buf(bytes).await {
         Ok(0) => Err(std::io::ErrorKind::UnexpectedEof.into()),
