@@ -78,7 +78,10 @@ fn allowed(client: &HttpClient, grants: &Grants, uri: &Uri) -> Result<Origin, Er
     let text = format!("{}://{authority}", uri.scheme_str().unwrap_or_default());
     let origin = text.parse::<Origin>().ok().filter(|origin| client.grant.origins.contains(origin));
     origin.ok_or_else(|| {
-        grants.refused(Refused::Origin(&printable(&text, NAME)));
+        // What stands before the host may be a password.
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        let named = format!("{}://{host}", uri.scheme_str().unwrap_or_default());
+        grants.refused(Refused::Origin(&printable(&named, NAME)));
         Error::HttpRequestDenied
     })
 }
