@@ -20,3 +20,4 @@ mod preparation;
 mod limits;
 mod isolation;
 mod state;
+mod capabilities;
