@@ -10,6 +10,10 @@ mod kit;
 mod sandbox;
 
 mod loading;
+mod any_bytes;
+mod skew;
+mod caching;
+mod compiling;
 mod decisions;
 mod failures;
 mod preparation;
