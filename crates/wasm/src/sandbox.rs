@@ -8,9 +8,11 @@ use tokio::sync::Semaphore;
 use wasmtime::component::Linker;
 
 use crate::abi::v0_1;
-use crate::component::{ComponentStore, LoadError, LoadedComponent, Pin};
+use crate::capabilities;
+use crate::component::{ComponentStore, LoadError, LoadedComponent, Loads, Pin};
 use crate::engine::{EngineError, SandboxConfig, SandboxEngine};
 use crate::event::EventState;
+use crate::keeper::Keeper;
 
 /// Runs the listeners of one process. Make one and clone it: an engine reserves address space for every event that it can
 /// run, and has a thread that keeps its deadlines.
@@ -23,8 +25,11 @@ pub struct Sandbox {
 pub(crate) struct Inner {
     pub(crate) engine: SandboxEngine,
     pub(crate) linker: Linker<EventState>,
-    /// As many as the engine has instances: who waits here would otherwise be refused by the pool.
-    pub(crate) places: Semaphore,
+    pub(crate) keeper: Keeper,
+    // INVARIANT: the places of events and the shares of instances that are made ahead are together as many as the pool has
+    // instances, so nobody who has one of them is refused by the pool.
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) shares: Arc<Semaphore>,
     pub(crate) config: SandboxConfig,
 }
 
@@ -37,13 +42,16 @@ impl Sandbox {
         let engine = SandboxEngine::start(&config)?;
         let mut linker = Linker::new(&engine.engine);
         link(&mut linker).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
-        let places = Semaphore::new(usize::try_from(config.slots).unwrap_or(Semaphore::MAX_PERMITS));
-        let inner = Arc::new(Inner { engine, linker, places, config });
-        Ok(Self { inner, components: Arc::default() })
+        let keeper = Keeper::start().map_err(EngineError::Keeper)?;
+        let semaphore = |permits: u32| Arc::new(Semaphore::new(usize::try_from(permits).unwrap_or(usize::MAX)));
+        let (places, shares) = (semaphore(config.slots), semaphore(config.ready));
+        let components = Arc::new(ComponentStore::new(&config));
+        let inner = Arc::new(Inner { engine, linker, keeper, places, shares, config });
+        Ok(Self { inner, components })
     }
 
     /// Loads the component in that file. It is compiled away from the threads of the async runtime, and only once for all
-    /// files with the same bytes. A component in JavaScript or Python takes seconds to compile.
+    /// files with the same bytes. A component in JavaScript or Python takes seconds to compile, unless the cache has its code.
     ///
     /// # Errors
     /// When the file is no component that could be a listener, or not the one that is pinned.
@@ -58,6 +66,15 @@ impl Sandbox {
     pub async fn load_bytes(&self, bytes: Vec<u8>, pin: Option<&Pin>) -> Result<Arc<LoadedComponent>, LoadError> {
         self.components.load_bytes(&self.inner, bytes, pin).await
     }
+
+    pub(crate) fn self_test(&self) -> Result<(), EngineError> {
+        self.inner.engine.prove_interruption()
+    }
+
+    /// How often components were compiled and how often the cache had their code.
+    pub fn loads(&self) -> Loads {
+        self.components.loads()
+    }
 }
 
 impl fmt::Debug for Inner {
@@ -66,8 +83,7 @@ impl fmt::Debug for Inner {
     }
 }
 
-// INVARIANT: only async functions of WASI are linked. Sync ones block a thread of the runtime, and panic on it.
 fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    capabilities::link(linker)?;
     v0_1::link(linker)
 }
