@@ -5,6 +5,7 @@ mod rig;
 
 mod matrix;
 mod sequences;
+mod limits;
 mod refused;
 
 const NOT_VERIFIED: &str = "Error: Tool access could not be verified.";

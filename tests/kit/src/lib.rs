@@ -3,7 +3,13 @@
 //! A hook's core function gets its parameters in memory or, for the grant hook, flat; it returns a pointer to a result laid
 //! out as the canonical ABI says. For `decide` of before-call: at 0 the result's discriminant, at 4 the verdict's, from 8 on
 //! its texts as pointer and length.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "this is a part of tests, where a panic is how a failure is told")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "this is a part of tests, where a panic is how a failure is told"
+)]
+
+pub mod imports;
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
@@ -13,9 +19,9 @@ pub const BEFORE_DECIDE: &str =
     r#"(func $decide (export "callgate:listener/before-call@0.1.0#decide") (param $call i32) (result i32)"#;
 /// The beginning of the after-call hook. `$report` points to the report, which begins with the call.
 pub const AFTER_NOTIFY: &str =
-    r#"(func (export "callgate:listener/after-call@0.1.0#notify") (param $report i32) (result i32)"#;
+    r#"(func $notify (export "callgate:listener/after-call@0.1.0#notify") (param $report i32) (result i32)"#;
 /// The beginning of the grant hook. `$subject` points to the caller's name, which has `$length` bytes.
-pub const GRANT_DECIDE: &str = r#"(func (export "callgate:listener/grant@0.1.0#decide")
+pub const GRANT_DECIDE: &str = r#"(func $grant (export "callgate:listener/grant@0.1.0#decide")
     (param $subject i32) (param $length i32)
     (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)"#;
 

@@ -1,7 +1,8 @@
 //! The guests, and what has to come of asking each of them.
 //!
 //! Texts of a guest lie at 1024. What its host calls return is written to 64, and what its hooks return to 2048: there the
-//! result's discriminant, at 2052 that of the decision or the text of an error, from 2056 on what the decision holds.
+//! result's discriminant, at 2052 that of the decision or the text of an error, from 2056 on what the decision holds. What
+//! the host hands over lies from 65536 on, and from 131072 on there are zeros.
 
 mod verdicts;
 mod traps;
@@ -98,7 +99,7 @@ impl Guest {
 }
 
 /// The text at 1024.
-fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     format!("(data (i32.const 1024) \"{text}\")")
 }
 

@@ -10,9 +10,8 @@ use callgate_core::report::{CallReport, Ending};
 use callgate_core::state::MemoryState;
 use callgate_core::testing::{self, Scripted, caller};
 use callgate_core::tool::ReplyBody;
-use callgate_core::{
-    Dispatcher, Listing, Outcome, RuleSet, StateStore, Subscription, ToolRegistry, Verdict,
-};
+use callgate_core::{Dispatcher, Listing, Outcome, RuleSet, StateStore, Subscription, ToolRegistry, Verdict};
+use callgate_kit::imports::STATE;
 use callgate_kit::{self as kit, MEMORY};
 use callgate_tests::host::{self, Component};
 use callgate_tests::tools::{Counting, numbered};
@@ -123,7 +122,9 @@ pub(super) fn only(hook: Hook) -> Hooks {
 
 fn first() -> Scripted {
     Scripted::default()
-        .on_grant(|_| Ok(GrantAnswer::Narrow(Narrowing::to_nothing().and_named(["record", "not-for-last", "withheld"]))))
+        .on_grant(|_| {
+            Ok(GrantAnswer::Narrow(Narrowing::to_nothing().and_named(["record", "not-for-last", "withheld"])))
+        })
         .on_before_call(|_| Ok(Verdict::Proceed))
         .on_after_call(|_| Ok(()))
 }
@@ -140,8 +141,7 @@ async fn last() -> &'static Arc<LoadedComponent> {
             )
         };
         let items = format!(
-            r#"(import "callgate:host/state@0.1.0" "increment" (func $increment (param i32 i32 i32 i32 i32 i32)))
-               {MEMORY}
+            r#"{STATE} {MEMORY}
                (data (i32.const 1024) "grant") (data (i32.const 1040) "before-call") (data (i32.const 1056) "after-call")
                (data (i32.const 1072) "record") (data (i32.const 1088) "not-for-first")
                (data (i32.const 1104) "not with arguments")"#
