@@ -114,6 +114,8 @@ pub(super) fn all() -> Vec<Exceeds> {
             before(&(STATE.to_owned() + &letters(1)), &times(2, SET, PASS)),
             "state",
         ),
+        row("host_calls", |it| it.host_calls = 10, calling(STDERR, "(drop (call $stderr))"), "host-calls"),
+        row("host_calls", |it| it.host_calls = 10, calling(LOG, &log(1_024, 1)), "host-calls"),
         row("concurrency", |it| it.concurrency = 1, guest(SLEEP, [PASS, PASS, &hour]), "overload")
             .key("limits.concurrency", 1)
             .look(Look::BeforeDuringAfter, "proceed"),
@@ -133,6 +135,13 @@ fn guest(items: &str, bodies: [&str; 3]) -> Vec<u8> {
 
 fn before(items: &str, body: &str) -> Vec<u8> {
     guest(items, [PASS, body, PASS])
+}
+
+/// Calls the host 20 times, and then works for longer than a tick of the clock.
+fn calling(items: &str, call: &str) -> Vec<u8> {
+    let work = "(local.set $left (i32.const 50000000))
+        (loop $again (br_if $again (local.tee $left (i32.sub (local.get $left) (i32.const 1)))))";
+    before(items, &format!("(local $left i32) {} {work} {PASS}", call.repeat(20)))
 }
 
 /// One that passes, beside that many instances of a module with that item.
@@ -164,7 +173,11 @@ fn denies_oversize() -> String {
 }
 
 /// What is seen of the guest under these limits.
-pub(super) async fn observe(row: &Exceeds, limits: SandboxLimits) -> String {
+pub(super) async fn observe(row: &Exceeds, mut limits: SandboxLimits) -> String {
+    if matches!(row.look, Look::BeforeDuringAfter) {
+        // This is how long it waits for a place.
+        limits.decision_deadline = Duration::from_secs(1);
+    }
     let options = ListenerOptions {
         name: "guest".into(),
         limits,
