@@ -5,6 +5,7 @@ mod rig;
 
 mod matrix;
 mod sequences;
+mod languages;
 mod limits;
 mod refused;
 
