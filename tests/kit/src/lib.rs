@@ -25,6 +25,9 @@ pub const GRANT_DECIDE: &str = r#"(func $grant (export "callgate:listener/grant@
     (param $subject i32) (param $length i32)
     (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)"#;
 
+/// The beginning of the preparation.
+pub const PREPARE: &str = r#"(func $prepare (export "callgate:listener/prepare@0.1.0#prepare") (result i32)"#;
+
 /// Memory, and an allocator that never frees. Results are written below 64 KiB, allocations begin above.
 pub const MEMORY: &str = r#"
   (memory (export "memory") 4)
@@ -72,9 +75,17 @@ pub fn before_with(items: &str, body: &str) -> Vec<u8> {
 
 /// A component with all three hooks: items, and the bodies of grant, before-call and after-call. The items bring the memory
 /// and the allocator, most of them [`MEMORY`].
-pub fn with_all_hooks(items: &str, [grant, before, after]: [&str; 3]) -> Vec<u8> {
-    let core = format!("{items} {GRANT_DECIDE} {grant}) {BEFORE_DECIDE} {before}) {AFTER_NOTIFY} {after})");
-    component("all", &core)
+pub fn with_all_hooks(items: &str, bodies: [&str; 3]) -> Vec<u8> {
+    component("all", &format!("{items} {}", hooks(bodies)))
+}
+
+/// The same with a preparation in front.
+pub fn with_preparation(items: &str, prepare: &str, bodies: [&str; 3]) -> Vec<u8> {
+    component("all-prepared", &format!("{items} {PREPARE} {prepare}) {}", hooks(bodies)))
+}
+
+fn hooks([grant, before, after]: [&str; 3]) -> String {
+    format!("{GRANT_DECIDE} {grant}) {BEFORE_DECIDE} {before}) {AFTER_NOTIFY} {after})")
 }
 
 /// The component with more items at its end, in component text.

@@ -9,6 +9,7 @@ mod traps;
 mod returns;
 mod memory;
 mod time;
+mod preparation;
 mod host_calls;
 
 use std::sync::Arc;
@@ -20,7 +21,8 @@ use callgate_wasm::{Hook, LoadedComponent, SandboxLimits};
 
 /// Every one of them.
 pub(super) fn all() -> Vec<Guest> {
-    [verdicts::all(), traps::all(), returns::all(), memory::all(), time::all(), host_calls::all()].concat()
+    [verdicts::all(), traps::all(), returns::all(), memory::all(), time::all(), preparation::all(), host_calls::all()]
+        .concat()
 }
 
 /// A component with all three hooks.
@@ -64,6 +66,12 @@ impl Guest {
     /// One that brings its own memory.
     fn over(name: &'static str, items: &str, bodies: [&str; 3], ends: [Ends; 3]) -> Self {
         Self { name, bytes: kit::with_all_hooks(items, bodies), limits: |_| {}, ends }
+    }
+
+    /// One that passes once it has prepared itself, by a body of its own.
+    fn prepared(name: &'static str, prepare: &str, ends: Ends) -> Self {
+        let bytes = kit::with_preparation(MEMORY, prepare, [PASS; 3]);
+        Self { bytes, ..Self::over(name, MEMORY, [PASS; 3], [ends; 3]) }
     }
 
     /// With more items of the component, outside of its module.

@@ -5,8 +5,8 @@ use callgate_kit::imports;
 use super::Ends::{Fails, Passes};
 use super::{Guest, PASS};
 
-const LATE: super::Ends = Fails("deadline", &["no decision within 50 ms"]);
-const SPIN: &str = "(loop $again (br $again))";
+pub(super) const LATE: super::Ends = Fails("deadline", &["no decision within 50 ms"]);
+pub(super) const SPIN: &str = "(loop $again (br $again))";
 
 /// A host call that takes an hour.
 pub(in crate::hostile) const AN_HOUR: &str = "(call $block (call $after (i64.const 3600000000000)))";
