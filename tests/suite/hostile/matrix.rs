@@ -13,7 +13,6 @@ use super::{INTERNAL, NOT_VERIFIED};
 const HIDDEN: &str = "Error: Unknown tool 'not-for-last'.";
 const RAN: &str = r#"{ "content":[{"text":"run 1","type":"text"}],"future": 1.50e1}"#;
 const RAN_AGAIN: &str = r#"{ "content":[{"text":"run 2","type":"text"}],"future": 1.50e1}"#;
-const DENIED_BY_LAST: &str = r#"{"content":[{"type":"text","text":"not with arguments"}],"isError":true}"#;
 
 /// What has to come of a listing and of three calls: one that nobody has anything against but maybe the guest, one that the
 /// last listener denies, and one to a tool that the last listener hides.
@@ -32,37 +31,30 @@ struct Answer {
 
 impl Expected {
     fn of(hook: Hook, ends: Ends) -> Self {
-        let undecided = || Answer::told(NOT_VERIFIED, "failed by bad: first narrow, bad failed, last narrow");
-        let (abstains, said) = match (hook, ends) {
-            (Hook::Grant, Ends::Fails(..)) => {
-                return Self { degraded: true, plain: undecided(), denied: undecided(), hidden: undecided() };
-            }
-            (Hook::Grant, _) => (", bad abstain", ""),
-            (Hook::BeforeCall, Ends::Passes) => ("", ", bad proceed"),
-            (Hook::BeforeCall, Ends::Denies(_)) => ("", ", bad deny"),
-            (Hook::BeforeCall, Ends::Answers(_)) => ("", ", bad answer"),
-            (Hook::BeforeCall, Ends::Fails(..)) => ("", ", bad failed"),
-            (Hook::AfterCall, _) => ("", ""),
+        if let (Hook::Grant, Ends::Fails(..)) = (hook, ends) {
+            let [plain, denied, hidden] =
+                [(); 3].map(|()| Answer::told(NOT_VERIFIED, "failed by bad: first narrow, bad failed, last narrow"));
+            return Self { degraded: true, plain, denied, hidden };
+        }
+        let abstains = if hook == Hook::Grant { ", bad abstain" } else { "" };
+        let (proceeds, ends) = match hook {
+            Hook::BeforeCall => (format!(", bad {}", said(ends)), ends),
+            Hook::Grant | Hook::AfterCall => (String::new(), Ends::Passes),
         };
-        let answer = |gets: &str, ending: &str, last: &str| {
-            let steps = format!("first narrow{abstains}, last narrow, first proceed{said}, last {last}");
-            Answer::told(gets, &format!("{ending}: {steps}"))
+        let denial = |reason| format!(r#"{{"content":[{{"type":"text","text":"{reason}"}}],"isError":true}}"#);
+        let by_last = || (denial("not with arguments"), "denied by last");
+        let (plain, denied) = match ends {
+            Ends::Passes => ((RAN.to_owned(), "executed"), by_last()),
+            Ends::Answers(result) => ((result.to_owned(), "answered by bad"), by_last()),
+            Ends::Denies(reason) => ((denial(reason), "denied by bad"), (denial(reason), "denied by bad")),
+            Ends::Fails(..) => ((INTERNAL.to_owned(), "failed by bad"), (INTERNAL.to_owned(), "failed by bad")),
         };
-        let (plain, denied) = match (hook, ends) {
-            (Hook::BeforeCall, Ends::Fails(..)) => ((INTERNAL, "failed by bad"), (INTERNAL, "failed by bad")),
-            (Hook::BeforeCall, Ends::Denies(reason)) => {
-                let gets = format!(r#"{{"content":[{{"type":"text","text":"{reason}"}}],"isError":true}}"#);
-                let plain = answer(&gets, "denied by bad", "proceed");
-                let denied = answer(&gets, "denied by bad", "deny");
-                return Self { degraded: false, plain, denied, hidden: Answer::unheard(HIDDEN) };
-            }
-            (Hook::BeforeCall, Ends::Answers(result)) => {
-                ((result, "answered by bad"), (DENIED_BY_LAST, "denied by last"))
-            }
-            _ => ((RAN, "executed"), (DENIED_BY_LAST, "denied by last")),
+        let answer = |(gets, ending): (String, &str), last: &str| {
+            let steps = format!("first narrow{abstains}, last narrow, first proceed{proceeds}, last {last}");
+            Answer::told(&gets, &format!("{ending}: {steps}"))
         };
-        let (plain, denied) = (answer(plain.0, plain.1, "proceed"), answer(denied.0, denied.1, "deny"));
-        Self { degraded: false, plain, denied, hidden: Answer::unheard(HIDDEN) }
+        let hidden = Answer { gets: HIDDEN.into(), told: None };
+        Self { degraded: false, plain: answer(plain, "proceed"), denied: answer(denied, "deny"), hidden }
     }
 
     fn answers(&self) -> [&Answer; 3] {
@@ -74,9 +66,15 @@ impl Answer {
     fn told(gets: &str, told: &str) -> Self {
         Self { gets: gets.into(), told: Some(told.into()) }
     }
+}
 
-    fn unheard(gets: &str) -> Self {
-        Self { gets: gets.into(), told: None }
+/// What a before-call listener is heard to say.
+fn said(ends: Ends) -> &'static str {
+    match ends {
+        Ends::Passes => "proceed",
+        Ends::Denies(_) => "deny",
+        Ends::Answers(_) => "answer",
+        Ends::Fails(..) => "failed",
     }
 }
 
