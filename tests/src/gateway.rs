@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::built::{callgate, guest};
+use crate::built::{callgate, guest, root};
 use crate::wire::Wire;
 
 /// A folder with a configuration and everything that comes of it.
@@ -67,7 +67,9 @@ impl Configuration {
     /// The folder with the file.
     pub fn write(self) -> Gateway {
         let folder = tempfile::tempdir().expect("a folder can be made");
-        let text = format!("listeners = {}\n{}", json!(self.listeners), self.text);
+        // Compiled code of tests is kept beside what they are built into, and not among the user's own.
+        let cache = json!(root().join("target/guests/compiled"));
+        let text = format!("listeners = {}\n[sandbox]\ncache = {cache}\n{}", json!(self.listeners), self.text);
         std::fs::write(folder.path().join("callgate.toml"), text).expect("the folder can be written");
         Gateway { folder }
     }

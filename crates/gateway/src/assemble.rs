@@ -1,5 +1,6 @@
 //! From a configuration to what runs: components become listeners, tables become upstreams, all of it one dispatcher.
 
+mod sandbox;
 mod stores;
 mod survey;
 
@@ -14,6 +15,7 @@ use callgate_wasm::{Hook, ListenerOptions, OptionsError, Sandbox, SandboxLimits,
 
 use crate::config::{Config, ListenerConfig, Problem, Problems, Upstream};
 
+pub use sandbox::{COMPILE, sandbox};
 pub use stores::{StoreError, existing_store, scratch_store, store};
 pub use survey::survey;
 

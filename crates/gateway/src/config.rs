@@ -9,6 +9,7 @@ mod source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_core::Caller;
 use callgate_core::json::Json;
@@ -31,6 +32,8 @@ pub struct Config {
     pub stdio_caller: Option<Arc<Caller>>,
     /// Where listeners' values are kept.
     pub state: StateLocation,
+    /// How components are compiled.
+    pub sandbox: SandboxSettings,
     /// The servers behind the gateway, in the order of their names.
     pub upstreams: Vec<Upstream>,
     /// Which roles a section permits for which method.
@@ -48,6 +51,30 @@ pub enum StateLocation {
     File(PathBuf),
     /// In the memory of the process, gone with it.
     Memory,
+}
+
+/// How components are compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// Where compiled code is kept.
+    pub cache: CacheLocation,
+    /// The largest component, in bytes.
+    pub largest_file: u64,
+    /// How long one may compile.
+    pub compile_deadline: Duration,
+    /// How much memory compiling one may take, in bytes.
+    pub compile_memory: u64,
+}
+
+/// Where compiled code is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CacheLocation {
+    /// In the user's cache folder.
+    User,
+    /// In that folder.
+    Folder(PathBuf),
+    /// Nowhere.
+    Off,
 }
 
 /// One server behind the gateway.

@@ -3,14 +3,18 @@
 mod settings;
 mod ticker;
 
+use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use wasmtime::{Engine, Instance, Module, Store, Trap};
 
+use crate::component::Compiler;
+
 use settings::Allocation;
 
+pub(crate) use settings::{MOST_CORE_INSTANCES, MOST_TABLE_ELEMENTS};
 pub(crate) use ticker::Heartbeat;
 
 /// `(module (func loop br 0 end) (start 0))`: a guest that never ends.
@@ -34,12 +38,28 @@ pub struct SandboxConfig {
     pub memory_ceiling: usize,
     /// The largest component file, in bytes.
     pub largest_file: u64,
+    /// The folder that keeps compiled code for the next start; none to compile at every start. It must be the user's own:
+    /// whoever can write to it decides what runs in this process.
+    pub cache: Option<PathBuf>,
+    /// How long a component may compile, and how long it may wait for the one before it.
+    pub compile_deadline: Duration,
+    /// What compiles.
+    pub compiler: Compiler,
 }
 
 impl Default for SandboxConfig {
-    /// 64 events at once, 64 instances ahead of them, 256 MiB of memory each at the most, files of at most 32 MiB.
+    /// 64 events at once, 64 instances ahead of them, 256 MiB of memory each at the most, files of at most 32 MiB; compiled in
+    /// this process, in at most two minutes, at every start.
     fn default() -> Self {
-        Self { slots: 64, ready: 64, memory_ceiling: 256 << 20, largest_file: 32 << 20 }
+        Self {
+            slots: 64,
+            ready: 64,
+            memory_ceiling: 256 << 20,
+            largest_file: 32 << 20,
+            cache: None,
+            compile_deadline: Duration::from_secs(120),
+            compiler: Compiler::InProcess,
+        }
     }
 }
 
@@ -73,8 +93,13 @@ impl SandboxEngine {
     pub(crate) fn start(config: &SandboxConfig) -> Result<Self, EngineError> {
         let engine = pooled_or_on_demand(config)?;
         let heartbeat = ticker::start(&engine).map_err(EngineError::Ticker)?;
-        prove_interruption(&engine, PATIENCE)?;
-        Ok(Self { engine, heartbeat })
+        let started = Self { engine, heartbeat };
+        started.prove_interruption()?;
+        Ok(started)
+    }
+
+    pub(crate) fn prove_interruption(&self) -> Result<(), EngineError> {
+        prove_interruption(&self.engine, PATIENCE)
     }
 }
 
@@ -88,6 +113,11 @@ fn pooled_or_on_demand(config: &SandboxConfig) -> Result<Engine, EngineError> {
         error = format!("{refused:#}"),
         "no pool of instances: this machine does not give the address space, so every event starts more slowly"
     );
+    only_compiling()
+}
+
+/// An engine that compiles exactly what a sandbox runs, and runs nothing.
+pub(crate) fn only_compiling() -> Result<Engine, EngineError> {
     Engine::new(&settings::config(&Allocation::OnDemand)).map_err(|error| EngineError::Engine(format!("{error:#}")))
 }
 

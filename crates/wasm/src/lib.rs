@@ -24,7 +24,10 @@ mod text;
 
 pub use abi::Hook;
 pub use capabilities::{Capability, UnknownCapability};
-pub use component::{Import, LoadError, LoadedComponent, Pin, PinError, Standing};
+pub use component::{
+    Compiler, CompilerCommand, Difference, Import, LoadError, LoadedComponent, Loads, Pin, PinError, Standing,
+    compile_for_parent,
+};
 pub use engine::{EngineError, SandboxConfig};
 pub use limits::SandboxLimits;
 pub use listener::{ListenerOptions, OptionsError, WasmListener};

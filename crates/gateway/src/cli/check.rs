@@ -11,7 +11,6 @@ use callgate_core::listener::Listener;
 use callgate_core::registry::Exposure;
 use callgate_core::subscription::Delivery;
 use callgate_core::{Caller, Dispatcher, ToolRegistry};
-use callgate_wasm::{Sandbox, SandboxConfig};
 
 use crate::assemble::{self, ReadyListener};
 use crate::config::{Config, StateLocation, Upstream};
@@ -19,7 +18,7 @@ use crate::text::{counted, listed, printable};
 
 pub(super) async fn run(config: &Config, out: &mut impl Write) -> Result<()> {
     let state = assemble::scratch_store(config)?;
-    let sandbox = Sandbox::new(SandboxConfig::default())?;
+    let sandbox = assemble::sandbox(config)?;
     let listeners = assemble::listeners(config, &sandbox, &state).await?;
     let survey = assemble::survey(config).await?;
     let dispatcher = assemble::dispatcher(config, &listeners, survey.registry.clone());

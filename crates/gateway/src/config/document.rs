@@ -31,6 +31,9 @@ pub(super) struct Document {
     /// Where listeners' values are kept. Without it they are in `callgate-state.sqlite` beside this file.
     #[schemars(with = "Option<StateTable>")]
     pub(super) state: Option<Spanned<StateTable>>,
+    /// How components are compiled and run.
+    #[serde(default)]
+    pub(super) sandbox: SandboxTable,
     /// MCP servers behind the gateway, by name.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, UpstreamTable>")]
@@ -79,6 +82,38 @@ pub(super) struct StateTable {
     /// In memory: gone when the process ends, and out of the reach of `callgate approve`.
     #[serde(default)]
     pub(super) memory: bool,
+}
+
+/// How components are compiled and run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct SandboxTable {
+    /// The folder that keeps compiled code for the next start, relative to this file; it must be the user's own. False keeps
+    /// nothing. Without it, or with true, the folder is `callgate` in the user's cache folder.
+    #[serde(default)]
+    pub(super) cache: CacheValue,
+    /// The largest component, in MiB. Without it 32.
+    pub(super) largest_component_mib: Option<Bounded<1, 1024>>,
+    /// How long a component may compile, in seconds. Without it 120.
+    pub(super) compile_seconds: Option<Bounded<1, 3600>>,
+    /// How much memory compiling one component may take, in MiB. Without it 2048.
+    pub(super) compile_memory_mib: Option<Bounded<64, 65_536>>,
+}
+
+/// A folder, or whether there is to be one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`cache` is the path of a folder, true or false")]
+pub(super) enum CacheValue {
+    /// That folder.
+    Folder(PathBuf),
+    /// The usual one, or none.
+    Switch(bool),
+}
+
+impl Default for CacheValue {
+    fn default() -> Self {
+        Self::Switch(true)
+    }
 }
 
 /// One MCP server behind the gateway.
@@ -202,8 +237,24 @@ pub(super) struct LimitsTable {
     pub(super) hostcall_fuel_mib: Option<Bounded<1, 1024>>,
     /// How much of its standard error is kept for the record of a failure, in KiB. Without it 16.
     pub(super) stderr_kib: Option<Bounded<1, 1024>>,
+    /// Elements of all its tables together. Without it 20000, which is the most.
+    pub(super) table_elements: Option<Bounded<1, 20_000>>,
+    /// Core instances in its component. Without it 64, which is the most.
+    pub(super) instances: Option<Bounded<1, 64>>,
+    /// Resources of the host that it holds at one moment. Without it 1000.
+    pub(super) handles: Option<Bounded<1, 100_000>>,
+    /// Calls to the host. Without it 100000.
+    pub(super) host_calls: Option<Bounded<1, 10_000_000>>,
+    /// How much it may log, in KiB; what comes after is dropped. Without it 64.
+    pub(super) log_kib: Option<Bounded<1, 65_536>>,
+    /// How much it may move through the state store, in KiB. Without it 16384.
+    pub(super) state_kib: Option<Bounded<1, 1_048_576>>,
     /// How many events may run at the same time; others wait, for as long as their deadline. Without it 16.
     pub(super) concurrency: Option<Bounded<1, 1024>>,
+    /// How many instances are made ahead of their events; they hold their memory. Without it 4.
+    pub(super) ready: Option<Bounded<0, 64>>,
+    /// How long an instance may take to be ready ahead of its event, in milliseconds. Without it 1000.
+    pub(super) preparation_ms: Option<Bounded<1, 60_000>>,
 }
 
 /// The JSON Schema of the file.

@@ -7,12 +7,15 @@ use crate::abi::Hook;
 use crate::capabilities::{Capability, WASI_INTERFACES, is_http};
 use crate::text::printable;
 
-use super::sections::cut_off;
+use super::sections::{cut_off, too_deep};
 use super::{Import, LoadError, Standing};
 
 const MAGIC: &[u8] = b"\0asm";
 const CORE_MODULE: &[u8] = &[1, 0, 0, 0];
 const COMPONENT: &[u8] = &[0x0d, 0, 1, 0];
+
+/// The line of WASI that is linked.
+const WASI: &str = "WASI 0.2";
 
 /// The most characters of a name that a component chose.
 const NAME: usize = 200;
@@ -29,7 +32,11 @@ pub(super) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
     let Some((format, _)) = rest.split_at_checked(4) else { return Err(LoadError::Truncated { section: "header" }) };
     match format {
         CORE_MODULE => Err(LoadError::CoreModule),
-        COMPONENT => cut_off(bytes).map_or(Ok(()), |section| Err(LoadError::Truncated { section })),
+        COMPONENT => match cut_off(bytes) {
+            Some(section) => Err(LoadError::Truncated { section }),
+            None if too_deep(bytes) => Err(LoadError::TooDeep),
+            None => Ok(()),
+        },
         _ => Err(LoadError::UnknownFormat),
     }
 }
@@ -69,6 +76,9 @@ pub(super) fn check_surface(engine: &Engine, component: &Component) -> Result<Su
     for name in imported {
         match standing(&name) {
             Some(standing) => imports.push(Import { name, standing }),
+            None if of_another_wasi(&name) => {
+                return Err(LoadError::WrongVersion { wanted: printable(&name, NAME), available: WASI });
+            }
             None => unknown.push(name),
         }
     }
@@ -90,6 +100,13 @@ fn check_version(name: &str) -> Result<(), LoadError> {
         return Ok(());
     }
     Err(LoadError::WrongVersion { wanted: printable(name, NAME), available })
+}
+
+/// Whether a later or earlier line of what is linked here has it: an interface may have been new or gone by then.
+fn of_another_wasi(name: &str) -> bool {
+    let package = |interface: &str| interface.split_once('/').map(|(package, _)| package.to_owned());
+    let ours = WASI_INTERFACES.iter().any(|linked| package(linked) == package(interface(name)));
+    (ours || is_http(name)) && !version(name).starts_with("0.2.")
 }
 
 fn standing(name: &str) -> Option<Standing> {
@@ -156,6 +173,16 @@ mod tests {
         for name in ["callgate:listener/grant@0.2.0", "callgate:host/log@1.0.0", "callgate:listener/grant"] {
             let error = check_version(name).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains("@0.1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn another_line_of_wasi_is_told_from_what_is_unknown() {
+        for other in ["wasi:cli/exit@0.3.0", "wasi:cli/types@0.3.0", "wasi:http/types@0.3.0", "wasi:io/streams@0.1.9"] {
+            assert!(of_another_wasi(other), "{other}");
+        }
+        for unknown in ["wasi:cli/unheard-of@0.2.0", "wasi:nn/graph@0.3.0", "acme:evil/exec@1.0.0", "env"] {
+            assert!(!of_another_wasi(unknown), "{unknown}");
         }
     }
 

@@ -11,6 +11,10 @@ use callgate_kit as kit;
 mod sandbox;
 
 mod loading;
+mod any_bytes;
+mod skew;
+mod caching;
+mod compiling;
 mod decisions;
 mod failures;
 mod preparation;
