@@ -117,7 +117,7 @@ pub fn denying(reason: &str) -> Vec<u8> {
 }
 
 /// A few hundred kilobytes that take a compiler minutes: very many values live around a loop.
-pub(crate) fn compile_bomb() -> Vec<u8> {
+pub fn compile_bomb() -> Vec<u8> {
     use std::fmt::Write;
 
     let mut body = String::new();

@@ -73,9 +73,11 @@ pub(super) fn all() -> Vec<Exceeds> {
             .look(Look::After, "proceed"),
         row("memory", |it| it.memory = 1 << 20, before("", &format!("{GROW} {PASS}")), "memory")
             .key("limits.memory-mib", 1),
-        row("table_elements", |it| it.table_elements = 5_000, with_core("(table 10000 funcref)", 1), "tables"),
-        row("instances", |it| it.instances = 8, with_core("", 8), "instances"),
-        row("handles", |it| it.handles = 50, before(STDERR, &times(100, "(drop (call $stderr))", PASS)), "handles"),
+        row("table_elements", |it| it.table_elements = 5_000, with_core("(table 10000 funcref)", 1), "tables")
+            .key("limits.table-elements", 5_000),
+        row("instances", |it| it.instances = 8, with_core("", 8), "instances").key("limits.instances", 8),
+        row("handles", |it| it.handles = 50, before(STDERR, &times(100, "(drop (call $stderr))", PASS)), "handles")
+            .key("limits.handles", 50),
         row(
             "hostcall_fuel",
             |it| it.hostcall_fuel = 1 << 20,
@@ -103,19 +105,23 @@ pub(super) fn all() -> Vec<Exceeds> {
         .look(Look::Stderr, "3000 bytes"),
         row(
             "log",
-            |it| it.log = 4_500,
+            |it| it.log = 4 << 10,
             before(&(LOG.to_owned() + &letters(1_000)), &times(10, &log(1_024, 1_000), PASS)),
             "4 lines",
         )
+        .key("limits.log-kib", 4)
         .look(Look::Log, "10 lines"),
         row(
             "state",
             |it| it.state = 100 << 10,
             before(&(STATE.to_owned() + &letters(1)), &times(2, SET, PASS)),
             "state",
-        ),
-        row("host_calls", |it| it.host_calls = 10, calling(STDERR, "(drop (call $stderr))"), "host-calls"),
-        row("host_calls", |it| it.host_calls = 10, calling(LOG, &log(1_024, 1)), "host-calls"),
+        )
+        .key("limits.state-kib", 100),
+        row("host_calls", |it| it.host_calls = 10, calling(STDERR, "(drop (call $stderr))"), "host-calls")
+            .key("limits.host-calls", 10),
+        row("host_calls", |it| it.host_calls = 10, calling(LOG, &log(1_024, 1)), "host-calls")
+            .key("limits.host-calls", 10),
         row("concurrency", |it| it.concurrency = 1, guest(SLEEP, [PASS, PASS, &hour]), "overload")
             .key("limits.concurrency", 1)
             .look(Look::BeforeDuringAfter, "proceed"),
