@@ -45,7 +45,7 @@ impl Configuration {
         self.and(&format!("[upstream.{name}]\ncommand = {}\nunlisted = \"shown\"", json!(words)))
     }
 
-    /// A Rust component as a listener of its own name, with the state store and time enough. `config` is the inside of its
+    /// A Rust component as a listener of its own name, with log, state, clocks and time enough. `config` is the inside of its
     /// own table.
     #[must_use]
     pub fn listener(self, name: &str, config: &str) -> Self {
@@ -58,9 +58,12 @@ impl Configuration {
         self.listeners.push(name.to_owned());
         let mut table = String::new();
         let file = json!(file.to_string_lossy());
-        write!(table, "[listener.{name}]\ncomponent = {file}\ncapabilities = [\"state\"]\n{options}\n")
-            .and_then(|()| write!(table, "[listener.{name}.config]\n{config}"))
-            .expect("a text takes more");
+        write!(
+            table,
+            "[listener.{name}]\ncomponent = {file}\ncapabilities = [\"log\", \"state\", \"clocks\"]\n{options}\n"
+        )
+        .and_then(|()| write!(table, "[listener.{name}.config]\n{config}"))
+        .expect("a text takes more");
         self.and(&table)
     }
 

@@ -1,6 +1,6 @@
 //! The real host in process: components in the sandbox, tools in the registry, one dispatcher over both.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -12,7 +12,8 @@ use callgate_core::request::{CallRequest, Round};
 use callgate_core::subscription::Delivery;
 use callgate_core::{Caller, Dispatcher, Json, RuleSet, Rules, StateStore, Subscription, ToolRegistry};
 use callgate_wasm::{
-    Capability, ListenerOptions, LoadError, LoadedComponent, Sandbox, SandboxConfig, SandboxLimits, WasmListener,
+    Capability, FolderGrant, HttpGrant, ListenerOptions, LoadError, LoadedComponent, Sandbox, SandboxConfig,
+    SandboxLimits, WasmListener,
 };
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -49,6 +50,9 @@ pub struct Component {
     source: Source,
     config: BTreeMap<String, Json>,
     limits: SandboxLimits,
+    capabilities: BTreeSet<Capability>,
+    http: Option<HttpGrant>,
+    folders: Vec<FolderGrant>,
     hooks: Option<Hooks>,
 }
 
@@ -60,7 +64,7 @@ enum Source {
 }
 
 impl Component {
-    /// The Rust component of that name under that name, with the state store.
+    /// The Rust component of that name under that name, with log, state and clocks.
     pub fn named(name: &str) -> Self {
         Self::at(name, guest(&name.replace('-', "_")))
     }
@@ -77,7 +81,37 @@ impl Component {
 
     fn new(name: &str, source: Source) -> Self {
         let limits = SandboxLimits { decision_deadline: AMPLE, report_deadline: AMPLE, ..SandboxLimits::default() };
-        Self { name: name.into(), source, config: BTreeMap::new(), limits, hooks: None }
+        Self {
+            name: name.into(),
+            source,
+            config: BTreeMap::new(),
+            limits,
+            capabilities: Capability::NAMED.into(),
+            http: None,
+            folders: Vec::new(),
+            hooks: None,
+        }
+    }
+
+    /// With these capabilities and no others.
+    #[must_use]
+    pub fn granted<const N: usize>(mut self, capabilities: [Capability; N]) -> Self {
+        self.capabilities = capabilities.into();
+        self
+    }
+
+    /// With these requests.
+    #[must_use]
+    pub fn requesting(mut self, grant: HttpGrant) -> Self {
+        self.http = Some(grant);
+        self
+    }
+
+    /// With that folder.
+    #[must_use]
+    pub fn seeing(mut self, grant: FolderGrant) -> Self {
+        self.folders.push(grant);
+        self
     }
 
     /// With that value of its own.
@@ -103,20 +137,27 @@ impl Component {
 
     /// The listener, keeping what it keeps in that store.
     pub async fn over(self, state: &Arc<dyn StateStore>) -> Subscription {
+        let name = self.name.clone();
+        Subscription::new(name, Arc::new(self.listener(state).await), AMPLE * 3, Delivery::BeforeReply)
+    }
+
+    /// The same without a dispatcher around it.
+    pub async fn listener(self, state: &Arc<dyn StateStore>) -> WasmListener {
         let component = match self.source {
             Source::File(path) => load(path).await,
             Source::Loaded(component) => component,
         };
         let options = ListenerOptions {
-            name: self.name.clone(),
+            name: self.name,
             limits: self.limits,
             config: self.config,
-            capabilities: [Capability::State].into(),
+            capabilities: self.capabilities,
+            http: self.http,
+            folders: self.folders,
             state: state.clone(),
             hooks: self.hooks,
         };
-        let listener = WasmListener::new(component, options).expect("the component fits the sandbox");
-        Subscription::new(self.name, Arc::new(listener), AMPLE * 3, Delivery::BeforeReply)
+        WasmListener::new(component, options).expect("the component fits the sandbox")
     }
 }
 

@@ -67,12 +67,16 @@ async fn load(
         limits: listener.limits.clone(),
         config: listener.values.clone(),
         capabilities: listener.capabilities.clone(),
+        http: listener.http.as_ref().map(|(grant, _)| grant.clone()),
+        folders: listener.folders.iter().map(|(grant, _)| grant.clone()).collect(),
         state: state.clone(),
         hooks: listener.hooks.as_ref().map(|hooks| wanted(hooks)),
     };
     WasmListener::new(component, options).map_err(|error| {
         let line = match &error {
             OptionsError::HookNotExported(missing) => line_of(listener, *missing),
+            OptionsError::Http(_) => listener.http.as_ref().map_or(listener.line, |(_, line)| *line),
+            OptionsError::Folder { index, .. } => listener.folders.get(*index).map_or(listener.line, |(_, line)| *line),
             _ => listener.line,
         };
         config.source.problem(line, format!("listener '{}': {error}", listener.name))

@@ -16,7 +16,7 @@ use callgate_core::json::Json;
 use callgate_core::permissions::Permissions;
 use callgate_core::registry::{Exposure, Reach};
 use callgate_core::subscription::Delivery;
-use callgate_wasm::{Capability, Hook, Pin, SandboxLimits};
+use callgate_wasm::{Capability, FolderGrant, Hook, HttpGrant, Pin, SandboxLimits};
 
 pub use document::json_schema;
 pub use source::{Problem, Problems, Source};
@@ -148,12 +148,27 @@ pub struct ListenerConfig {
     pub pin: Option<Pin>,
     /// The hooks that are used, each with its line; none for all that the component has.
     pub hooks: Option<Vec<(Hook, usize)>>,
-    /// The host interfaces that it may use besides log and config.
+    /// The host interfaces that it may use besides its own values.
     pub capabilities: BTreeSet<Capability>,
+    /// Where it may send requests, with the line of that table; none for nowhere.
+    pub http: Option<(HttpGrant, usize)>,
+    /// The folders that it sees, each with its line.
+    pub folders: Vec<(FolderGrant, usize)>,
     /// When after-call events are delivered.
     pub delivery: Delivery,
     /// What one event may use.
     pub limits: SandboxLimits,
     /// Its own values.
     pub values: BTreeMap<String, Json>,
+}
+
+impl ListenerConfig {
+    /// Whether the listener is granted that.
+    pub fn grants(&self, capability: Capability) -> bool {
+        match capability {
+            Capability::Http => self.http.is_some(),
+            Capability::Folder => !self.folders.is_empty(),
+            named => self.capabilities.contains(&named),
+        }
+    }
 }

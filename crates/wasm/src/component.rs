@@ -54,10 +54,9 @@ pub enum Standing {
     Provided,
     /// It is there and has nothing to give: no files, no network, no environment.
     Empty,
-    /// It works for listeners that are granted this, and answers with an error otherwise.
+    /// It works for listeners that are granted this, and answers with an error otherwise; a clock, which has no error to
+    /// answer with, ends the event.
     Granted(Capability),
-    /// It is never granted: a call to it ends the event.
-    Refused,
 }
 
 impl LoadedComponent {

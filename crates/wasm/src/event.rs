@@ -60,6 +60,9 @@ struct Place {
 
 impl EventRunner {
     pub(crate) fn new(component: Arc<LoadedComponent>, grants: Grants, limits: SandboxLimits, used: Hooks) -> Self {
+        // What a guest does to a folder is seen by everybody, so it does it in an event and not ahead of one.
+        let ready = if grants.touches_outside() { 0 } else { limits.ready };
+        let limits = SandboxLimits { ready, ..limits };
         let places = Arc::new(Semaphore::new(limits.concurrency.min(Semaphore::MAX_PERMITS)));
         let (waiting, turns, supply) = (Semaphore::new(WAITING), Turns::new(), Supply::default());
         let served = Arc::new(Served { component, grants, limits, used, places, waiting, turns, supply });

@@ -23,7 +23,10 @@ mod abi;
 mod text;
 
 pub use abi::Hook;
-pub use capabilities::{Capability, UnknownCapability};
+pub use capabilities::{
+    Capability, FolderAccess, FolderGrant, FolderProblem, HttpGrant, HttpProblem, Origin, OriginError, PrivateNetworks,
+    RootProblem, UnknownCapability,
+};
 pub use component::{
     Compiler, CompilerCommand, Difference, Import, LoadError, LoadedComponent, Loads, Pin, PinError, Standing,
     compile_for_parent,

@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use wasmtime::component::Linker;
 
 use crate::abi::v0_1;
+use crate::capabilities;
 use crate::component::{ComponentStore, LoadError, LoadedComponent, Loads, Pin};
 use crate::engine::{EngineError, SandboxConfig, SandboxEngine};
 use crate::event::EventState;
@@ -82,8 +83,7 @@ impl fmt::Debug for Inner {
     }
 }
 
-// INVARIANT: only async functions of WASI are linked. Sync ones block a thread of the runtime, and panic on it.
 fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    capabilities::link(linker)?;
     v0_1::link(linker)
 }

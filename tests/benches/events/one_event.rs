@@ -43,6 +43,8 @@ pub(crate) async fn puppet(sandbox: &Sandbox, name: &str, hooks: Hooks) -> WasmL
         limits,
         config: BTreeMap::new(),
         capabilities: BTreeSet::new(),
+        http: None,
+        folders: Vec::new(),
         state: Arc::new(MemoryState::default()),
         hooks: Some(hooks),
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use callgate_core::subscription::Delivery;
-use callgate_wasm::{Capability, Hook};
+use callgate_wasm::{Capability, FolderAccess, Hook};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -176,9 +176,16 @@ pub(super) struct ListenerTable {
     /// The hooks that are used; without it all that the component has.
     #[schemars(with = "Option<Vec<HookName>>")]
     pub(super) hooks: Option<Vec<Spanned<HookName>>>,
-    /// Host interfaces that the component may use besides log and config.
+    /// Host interfaces that the component may use besides its own values.
     #[serde(default)]
     pub(super) capabilities: Vec<CapabilityName>,
+    /// Where the component may send requests. Without it nowhere.
+    #[schemars(with = "Option<HttpTable>")]
+    pub(super) http: Option<Spanned<HttpTable>>,
+    /// Folders that the component sees. Without one it sees none.
+    #[serde(default)]
+    #[schemars(with = "Vec<FolderTable>")]
+    pub(super) folder: Vec<Spanned<FolderTable>>,
     /// How long one event may take, in milliseconds. Without it 50 for grant and before-call, 250 for after-call.
     pub(super) deadline_ms: Option<Bounded<1, 60_000>>,
     /// When after-call events are delivered.
@@ -209,8 +216,61 @@ pub(super) enum HookName {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CapabilityName {
+    /// Lines in the host's log.
+    Log,
     /// Values that outlive an event, in a scope of the listener's own.
     State,
+    /// The time of day.
+    Clocks,
+}
+
+/// Where a listener may send requests, and how much.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct HttpTable {
+    /// The origins, each a scheme, a host and perhaps a port: `https://api.example.com`. Nothing else is reached, whatever
+    /// an answer says.
+    #[schemars(with = "Vec<String>")]
+    pub(super) origins: Vec<Spanned<String>>,
+    /// Whether an origin may be in this machine, its network or its cloud. Without it none may, whatever its name resolves
+    /// to.
+    #[serde(default)]
+    pub(super) private_networks: bool,
+    /// How long a request and its whole answer may take, in milliseconds; less than the listener's deadline. Without it half
+    /// of that.
+    pub(super) timeout_ms: Option<Bounded<1, 60_000>>,
+    /// The largest body of a request, in KiB. Without it 256.
+    pub(super) max_request_kib: Option<Bounded<0, 65_536>>,
+    /// The largest body of an answer, in KiB. Without it 1024.
+    pub(super) max_response_kib: Option<Bounded<0, 65_536>>,
+    /// How many requests one event may send. Without it 8.
+    pub(super) max_requests: Option<Bounded<1, 100>>,
+    /// A file with certificates in PEM, relative to this file, that servers may be certified with besides those that
+    /// browsers know.
+    pub(super) root_certificates: Option<PathBuf>,
+}
+
+/// A folder that a listener sees.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct FolderTable {
+    /// The folder, relative to this file. It is opened when the listener is loaded.
+    pub(super) path: PathBuf,
+    /// What the component calls it: an absolute path.
+    #[serde(rename = "as")]
+    pub(super) guest: String,
+    /// What the component may do there and below.
+    pub(super) access: AccessName,
+}
+
+/// What a component may do in a folder.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum AccessName {
+    /// Look at what is there.
+    Read,
+    /// Change it as well.
+    ReadWrite,
 }
 
 /// When after-call events are delivered.
@@ -275,7 +335,18 @@ impl From<HookName> for Hook {
 impl From<CapabilityName> for Capability {
     fn from(name: CapabilityName) -> Self {
         match name {
+            CapabilityName::Log => Self::Log,
             CapabilityName::State => Self::State,
+            CapabilityName::Clocks => Self::Clocks,
+        }
+    }
+}
+
+impl From<AccessName> for FolderAccess {
+    fn from(name: AccessName) -> Self {
+        match name {
+            AccessName::Read => Self::Read,
+            AccessName::ReadWrite => Self::ReadWrite,
         }
     }
 }

@@ -4,7 +4,7 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::abi::Hook;
-use crate::capabilities::{Capability, WASI_INTERFACES, is_http};
+use crate::capabilities::{Capability, HTTP_INTERFACES, WASI_INTERFACES};
 use crate::text::printable;
 
 use super::sections::{cut_off, too_deep};
@@ -110,18 +110,20 @@ fn of_another_wasi(name: &str) -> bool {
 }
 
 fn standing(name: &str) -> Option<Standing> {
-    match interface(name) {
-        "callgate:host/log" | "callgate:host/config" => Some(Standing::Provided),
+    let interface = interface(name);
+    match interface {
+        "callgate:host/config" => Some(Standing::Provided),
         "callgate:listener/types" | "callgate:listener/registry" => Some(Standing::Provided),
+        "callgate:host/log" => Some(Standing::Granted(Capability::Log)),
         "callgate:host/state" => Some(Standing::Granted(Capability::State)),
         wasi if wasi.starts_with("wasi:") && !version(name).starts_with("0.2.") => None,
-        http if is_http(http) => Some(Standing::Refused),
-        wasi if WASI_INTERFACES.contains(&wasi) => {
-            Some(match wasi.starts_with("wasi:clocks/") || wasi.starts_with("wasi:random/") {
-                true => Standing::Provided,
-                false => Standing::Empty,
-            })
-        }
+        http if HTTP_INTERFACES.contains(&http) => Some(Standing::Granted(Capability::Http)),
+        "wasi:clocks/wall-clock" => Some(Standing::Granted(Capability::Clocks)),
+        wasi if WASI_INTERFACES.contains(&wasi) => Some(match wasi.split_once('/') {
+            Some(("wasi:clocks" | "wasi:random" | "wasi:io", _)) => Standing::Provided,
+            Some(("wasi:filesystem", _)) => Standing::Granted(Capability::Folder),
+            _ => Standing::Empty,
+        }),
         _ => None,
     }
 }
@@ -189,12 +191,21 @@ mod tests {
     #[test]
     fn an_import_is_granted_by_its_name() {
         assert_eq!(standing("wasi:random/random@0.2.6"), Some(Standing::Provided));
-        assert_eq!(standing("wasi:filesystem/types@0.2.0"), Some(Standing::Empty));
-        assert_eq!(standing("wasi:http/outgoing-handler@0.2.3"), Some(Standing::Refused));
-        assert_eq!(standing("callgate:host/state@0.1.0"), Some(Standing::Granted(Capability::State)));
+        assert_eq!(standing("wasi:sockets/tcp@0.2.0"), Some(Standing::Empty));
+        let granted = [
+            ("wasi:filesystem/types@0.2.0", Capability::Folder),
+            ("wasi:http/outgoing-handler@0.2.3", Capability::Http),
+            ("wasi:clocks/wall-clock@0.2.0", Capability::Clocks),
+            ("callgate:host/state@0.1.0", Capability::State),
+            ("callgate:host/log@0.1.0", Capability::Log),
+        ];
+        for (name, capability) in granted {
+            assert_eq!(standing(name), Some(Standing::Granted(capability)), "{name}");
+        }
         for unknown in [
             "wasi:cli/run@0.3.0",
             "wasi:cli/unheard-of@0.2.0",
+            "wasi:http/incoming-handler@0.2.0",
             "acme:evil/exec@1.0.0",
             "callgate:host/shell@0.1.0",
             "env",

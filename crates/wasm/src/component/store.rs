@@ -12,7 +12,6 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::abi::v0_1;
-use crate::capabilities::deny_http;
 use crate::engine::SandboxConfig;
 use crate::sandbox::Inner;
 
@@ -212,10 +211,8 @@ fn read(path: PathBuf, most: u64) -> Result<Vec<u8>, LoadError> {
 fn link(sandbox: Arc<Inner>, source: Source, component: Component) -> Result<Arc<LoadedComponent>, LoadError> {
     let engine = &sandbox.engine.engine;
     let surface = inspect::check_surface(engine, &component)?;
-    let mut linker = sandbox.linker.clone();
     let wrong = |error: wasmtime::Error| shape::wrong(&error);
-    deny_http(&mut linker, engine, &component).map_err(wrong)?;
-    let pre = linker.instantiate_pre(&component).map_err(wrong)?;
+    let pre = sandbox.linker.instantiate_pre(&component).map_err(wrong)?;
     let hooks = v0_1::Hooks::find(&pre, &surface.hooks).map_err(wrong)?;
     Ok(Arc::new(LoadedComponent {
         digest: source.digest,

@@ -157,5 +157,5 @@ async fn imports_are_told_with_what_is_behind_them() {
     assert_eq!(standing("callgate:host/state@"), Some(Standing::Granted(Capability::State)));
     assert_eq!(standing("callgate:listener/registry@"), Some(Standing::Provided));
     assert_eq!(standing("wasi:cli/stderr@"), Some(Standing::Empty));
-    assert_eq!(standing("wasi:http/"), None);
+    assert_eq!(standing("wasi:clocks/"), None);
 }

@@ -21,3 +21,4 @@ mod preparation;
 mod limits;
 mod isolation;
 mod state;
+mod capabilities;

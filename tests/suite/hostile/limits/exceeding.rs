@@ -1,6 +1,5 @@
 //! The guests, each with the limit that it exceeds and what is seen of that.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,12 +7,12 @@ use callgate_core::listener::Listener;
 use callgate_core::report::{CallReport, Dispatch, Ending};
 use callgate_core::state::MemoryState;
 use callgate_core::testing::granted_call;
-use callgate_core::{ListenerFailure, Verdict};
+use callgate_core::{ListenerFailure, StateStore, Verdict};
 use callgate_kit::imports::{LOG, SLEEP, STATE, STDERR};
 use callgate_kit::{self as kit, MEMORY};
-use callgate_tests::host;
+use callgate_tests::host::{self, Component};
 use callgate_tests::records::Records;
-use callgate_wasm::{Capability, ListenerOptions, SandboxLimits, WasmListener};
+use callgate_wasm::SandboxLimits;
 
 use crate::hostile::guests::{PASS, deny, text};
 
@@ -184,16 +183,9 @@ pub(super) async fn observe(row: &Exceeds, mut limits: SandboxLimits) -> String 
         // This is how long it waits for a place.
         limits.decision_deadline = Duration::from_secs(1);
     }
-    let options = ListenerOptions {
-        name: "guest".into(),
-        limits,
-        config: BTreeMap::new(),
-        capabilities: [Capability::State].into(),
-        state: Arc::new(MemoryState::default()),
-        hooks: None,
-    };
+    let state: Arc<dyn StateStore> = Arc::new(MemoryState::default());
     let component = host::load_bytes(row.guest.clone()).await.unwrap();
-    let guest = WasmListener::new(component, options).unwrap();
+    let guest = Component::loaded("guest", &component).limited(|of_guest| *of_guest = limits).listener(&state).await;
     let arguments = format!("{{\"text\":\"{}\"}}", "x".repeat(2_000));
     let call = granted_call("record", &arguments);
     let report = report();

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use callgate_core::registry::{Exposure, Reach};
-use callgate_wasm::{Hook, SandboxConfig, SandboxLimits};
+use callgate_wasm::{Capability, FolderAccess, FolderGrant, Hook, HttpGrant, SandboxConfig, SandboxLimits};
 
 use super::*;
 use crate::config::{CacheLocation, StateLocation};
@@ -191,6 +191,21 @@ fn a_fault_is_named_with_its_line_and_reason() {
             4,
             "unknown variant `net`",
         ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\n[listener.g.http]\norigins = [\"a.com\"]",
+            5,
+            "'a.com': an origin begins with http:// or https://",
+        ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\n[listener.g.http]\nprivate-networks = true",
+            4,
+            "missing field `origins`",
+        ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\n[[listener.g.folder]]\npath = \".\"\nas = \"/a\"",
+            4,
+            "missing field `access`",
+        ),
         ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nsha256 = \"12\"", 4, "64 hex digits"),
         ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\ndeadline-ms = 0", 4, "0 is not a number from 1"),
         (
@@ -222,6 +237,30 @@ fn a_fault_is_named_with_its_line_and_reason() {
     }
     let problems = parse(&format!("listeners = []\n{upstream}[permissions.a]\n\"read\" = []")).unwrap_err();
     assert_eq!(problems.to_string(), "etc/callgate.toml:6: 'read' is not a method: UPSTREAM/TOOL");
+}
+
+#[test]
+fn what_a_listener_may_reach_is_written_in_its_tables() {
+    let config = parse(
+        "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\ncapabilities = [\"log\", \"clocks\"]\n\
+         [listener.g.http]\norigins = [\"https://A.example:443\", \"https://a.example\"]\ntimeout-ms = 20\n\
+         max-request-kib = 1\nmax-response-kib = 2\nmax-requests = 3\nroot-certificates = \"ca.pem\"\n\
+         [[listener.g.folder]]\npath = \"policy\"\nas = \"/policy\"\naccess = \"read-write\"",
+    );
+    let listener = config.unwrap().listeners.remove(0);
+    let granted: Vec<_> = Capability::ALL.into_iter().filter(|capability| listener.grants(*capability)).collect();
+    assert_eq!(granted, [Capability::Log, Capability::Clocks, Capability::Http, Capability::Folder]);
+    let expected = HttpGrant {
+        timeout: Some(Duration::from_millis(20)),
+        request: 1 << 10,
+        response: 2 << 10,
+        requests: 3,
+        roots: Some("etc/ca.pem".into()),
+        ..HttpGrant::to(["https://a.example".parse().unwrap()])
+    };
+    assert_eq!(listener.http, Some((expected, 5)));
+    let folder = FolderGrant { path: "etc/policy".into(), guest: "/policy".into(), access: FolderAccess::ReadWrite };
+    assert_eq!(listener.folders, [(folder, 12)]);
 }
 
 #[test]

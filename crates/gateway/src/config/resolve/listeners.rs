@@ -1,5 +1,7 @@
 //! The listeners in their order.
 
+mod grants;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -61,6 +63,8 @@ fn resolve_listener(name: Spanned<String>, table: ListenerTable, found: &mut Fin
         pin: table.sha256.and_then(|digest| pin(&digest, found)),
         hooks,
         capabilities: table.capabilities.into_iter().map(Into::into).collect(),
+        http: table.http.map(|table| grants::http(table, found)),
+        folders: table.folder.into_iter().map(|table| grants::folder(table, found)).collect(),
         delivery: table.delivery.map_or(Delivery::BeforeReply, |delivery| (*delivery.get_ref()).into()),
         limits: limits(table.deadline_ms.map(Bounded::get), &table.limits),
         values,
