@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use callgate_core::listener::Hooks;
 use callgate_core::permissions::Permissions;
 use callgate_core::registry::Tool;
 use callgate_core::request::{CallRequest, Round};
 use callgate_core::subscription::Delivery;
 use callgate_core::{Caller, Dispatcher, Json, RuleSet, Rules, StateStore, Subscription, ToolRegistry};
 use callgate_wasm::{
-    Capability, FolderGrant, HttpGrant, ListenerOptions, LoadedComponent, Sandbox, SandboxConfig, SandboxLimits,
-    WasmListener,
+    Capability, FolderGrant, HttpGrant, ListenerOptions, LoadError, LoadedComponent, Sandbox, SandboxConfig,
+    SandboxLimits, WasmListener,
 };
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -37,16 +38,29 @@ pub async fn load(path: PathBuf) -> Arc<LoadedComponent> {
     component
 }
 
+/// The component with those bytes, compiled for as long as somebody keeps it.
+pub async fn load_bytes(bytes: Vec<u8>) -> Result<Arc<LoadedComponent>, LoadError> {
+    SANDBOX.load_bytes(bytes, None).await
+}
+
 /// A listener over a component, as a test configures it.
 #[derive(Clone, Debug)]
 pub struct Component {
     name: String,
-    path: PathBuf,
+    source: Source,
     config: BTreeMap<String, Json>,
     limits: SandboxLimits,
     capabilities: BTreeSet<Capability>,
     http: Option<HttpGrant>,
     folders: Vec<FolderGrant>,
+    hooks: Option<Hooks>,
+}
+
+/// Where a component comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    File(PathBuf),
+    Loaded(Arc<LoadedComponent>),
 }
 
 impl Component {
@@ -57,15 +71,25 @@ impl Component {
 
     /// The component in that file, under that name.
     pub fn at(name: &str, path: PathBuf) -> Self {
+        Self::new(name, Source::File(path))
+    }
+
+    /// That component, under that name.
+    pub fn loaded(name: &str, component: &Arc<LoadedComponent>) -> Self {
+        Self::new(name, Source::Loaded(component.clone()))
+    }
+
+    fn new(name: &str, source: Source) -> Self {
         let limits = SandboxLimits { decision_deadline: AMPLE, report_deadline: AMPLE, ..SandboxLimits::default() };
         Self {
             name: name.into(),
-            path,
+            source,
             config: BTreeMap::new(),
             limits,
             capabilities: Capability::NAMED.into(),
             http: None,
             folders: Vec::new(),
+            hooks: None,
         }
     }
 
@@ -104,6 +128,13 @@ impl Component {
         self
     }
 
+    /// Asked through these hooks only.
+    #[must_use]
+    pub fn asked(mut self, hooks: Hooks) -> Self {
+        self.hooks = Some(hooks);
+        self
+    }
+
     /// The listener, keeping what it keeps in that store.
     pub async fn over(self, state: &Arc<dyn StateStore>) -> Subscription {
         let name = self.name.clone();
@@ -112,7 +143,10 @@ impl Component {
 
     /// The same without a dispatcher around it.
     pub async fn listener(self, state: &Arc<dyn StateStore>) -> WasmListener {
-        let component = load(self.path).await;
+        let component = match self.source {
+            Source::File(path) => load(path).await,
+            Source::Loaded(component) => component,
+        };
         let options = ListenerOptions {
             name: self.name,
             limits: self.limits,
@@ -121,7 +155,7 @@ impl Component {
             http: self.http,
             folders: self.folders,
             state: state.clone(),
-            hooks: None,
+            hooks: self.hooks,
         };
         WasmListener::new(component, options).expect("the component fits the sandbox")
     }

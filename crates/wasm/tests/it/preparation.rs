@@ -10,10 +10,8 @@ use callgate_core::{ListenerFailure, ToolRegistry, Verdict};
 use callgate_wasm::bench::ready;
 use callgate_wasm::{ListenerOptions, SandboxLimits, WasmListener};
 
-use crate::kit;
+use crate::kit::{self, PREPARE};
 use crate::sandbox::{before_call, listener, listener_with, options, patient};
-
-const PREPARE: &str = r#"(func (export "callgate:listener/prepare@0.1.0#prepare") (result i32)"#;
 
 /// Ends a preparation that wants so many rehearsals. The result lies where no verdict does.
 fn wanting(rehearsals: u32) -> String {
