@@ -1,9 +1,14 @@
 // All three hooks in JavaScript, so that the WIT stays one that JavaScript's generators can read. What it decides is what
-// the Python listener beside it decides.
+// the Python listener beside it decides. It is built twice, for two engines.
 
 import { get } from "callgate:host/config@0.1.0";
 import { write } from "callgate:host/log@0.1.0";
 import { increment } from "callgate:host/state@0.1.0";
+
+export const prepare = {
+  // Asks for made-up events: an engine that interprets is slow until it has seen a piece of code a few times.
+  prepare: () => 8,
+};
 
 export const grant = {
   // A reader keeps what a pattern says; the others keep what they had.
