@@ -28,7 +28,8 @@ cargo xtask COMMAND
   demo [ARGS…]      build everything and show one governed session; ARGS go to `callgate demo`
   test              every check and test, cheapest first; stops at the first that fails
   mutants [ARGS…]   mutate the modules of callgate-core that decide; ARGS go to `cargo mutants`
-  bench [ARGS…]     every benchmark; ARGS go to `cargo bench`
+  bench [--json]    what governance costs, in one run
+  soak              many calls and many loads, and how memory grows meanwhile
   guests            only build the guests, into target/guests
   peers             only install the peers from the registries, into target/peers";
 
@@ -52,6 +53,7 @@ fn run(command: &str, rest: &[String]) -> Result<()> {
         "test" => test::run(&workspace),
         "mutants" => mutants::run(&workspace, rest),
         "bench" => bench::run(&workspace, rest),
+        "soak" => bench::soak(&workspace),
         "guests" => guests::build(&workspace),
         "peers" => peers::install(&workspace),
         "" | "help" | "-h" | "--help" => {
