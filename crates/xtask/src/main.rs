@@ -28,7 +28,7 @@ cargo xtask COMMAND
   demo [ARGS…]      build everything and show one governed session; ARGS go to `callgate demo`
   test              every check and test, cheapest first; stops at the first that fails
   mutants [ARGS…]   mutate the modules of callgate-core that decide; ARGS go to `cargo mutants`
-  bench [--json]    what governance costs, in one run
+  bench [ARGS…]     what governance costs, in one run; `--json`, and the names of sections
   soak              many calls and many loads, and how memory grows meanwhile
   guests            only build the guests, into target/guests
   peers             only install the peers from the registries, into target/peers";

@@ -33,16 +33,19 @@ impl Guest {
 
     /// A listener that is asked for those hooks.
     pub(crate) fn listener(&self, hooks: Hooks) -> Arc<WasmListener> {
-        self.configured(hooks, &[])
+        self.configured(hooks, &[], SandboxLimits::default().ready)
     }
 
-    /// The same with configuration values of its own.
-    pub(crate) fn configured(&self, hooks: Hooks, config: &[(&str, Value)]) -> Arc<WasmListener> {
-        // No deadline is to be met by chance on a busy machine.
+    /// The same with configuration values of its own, and so many instances ready.
+    pub(crate) fn configured(&self, hooks: Hooks, config: &[(&str, Value)], ready: usize) -> Arc<WasmListener> {
+        // No deadline is to be met by chance on a busy machine, and no limit by an instance that is used again.
         let minute = Duration::from_secs(60);
         let limits = SandboxLimits {
             decision_deadline: minute,
             report_deadline: minute,
+            memory: SandboxConfig::default().memory_ceiling,
+            host_calls: usize::MAX,
+            ready,
             ..SandboxLimits::default()
         };
         let options = ListenerOptions {
@@ -57,17 +60,16 @@ impl Guest {
     }
 }
 
-/// All builds. The first is the one in Rust.
-pub(crate) async fn load() -> Vec<Guest> {
-    let sandbox = Sandbox::new(SandboxConfig::default()).expect("the sandbox starts");
-    let mut guests = Vec::new();
-    for (name, path) in [
-        ("Rust", built::guest("policy")),
-        ("JavaScript (QuickJS)", built::guest_in("js", "listener")),
-        ("JavaScript (StarlingMonkey)", built::guest_in("js-starlingmonkey", "listener")),
-        ("Python", built::guest_in("py", "listener")),
-    ] {
-        guests.push(Guest::load(&sandbox, name, path).await);
+/// The build in Rust.
+pub(crate) async fn rust(sandbox: &Sandbox) -> Guest {
+    Guest::load(sandbox, "Rust", built::guest("policy")).await
+}
+
+/// All builds.
+pub(crate) async fn all(sandbox: &Sandbox) -> Vec<Guest> {
+    let mut guests = vec![rust(sandbox).await];
+    for (name, folder) in [("QuickJS", "js"), ("StarlingMonkey", "js-starlingmonkey"), ("Python", "py")] {
+        guests.push(Guest::load(sandbox, name, built::guest_in(folder, "listener")).await);
     }
     guests
 }

@@ -108,6 +108,9 @@ impl Table {
     /// Measures a group and adds it.
     pub(crate) async fn compare(&mut self, mut subjects: Vec<(String, Round)>) -> Vec<Times> {
         let times = compare(&mut subjects).await;
+        if let Some((what, _)) = subjects.last() {
+            eprintln!("measured: {}: {what}", self.title);
+        }
         let first = times.first().map_or(0.0, |times| times.p50);
         for ((what, _), it) in subjects.into_iter().zip(&times) {
             self.add(what, vec![it.p50, it.p99, it.p50 / first, it.p50 - first, it.rounds as f64]);

@@ -27,24 +27,30 @@ pub(crate) fn arguments(bytes: usize) -> String {
     format!(r#"{{"path":"/srv/notes.txt","content":"{content}"}}"#)
 }
 
-pub(crate) async fn measure(guests: &[Guest]) -> Vec<Table> {
-    let small = Arc::new(granted_call("write", SMALL));
-    let mut events = Table::of_times("one before-call event, instances ready");
-    events.compare(vec![("native".to_owned(), native(&small))]).await;
-    let mut payloads = Table::of_times("the same by the size of the arguments");
+pub(crate) async fn small(guests: &[Guest]) -> Table {
+    let mut table = Table::of_times("one before-call event, instances ready");
+    let call = Arc::new(granted_call("write", SMALL));
+    table.compare(vec![("native".to_owned(), native(&call))]).await;
     for guest in guests {
-        let listener = guest.listener(BEFORE_CALL);
-        let warm = Warm::new(&listener).await;
-        let pair = |what: &str, call: &Arc<GrantedCall>| {
-            vec![(format!("{what}: warm"), warm.round(call)), (format!("{what}: fresh"), fresh(&listener, call))]
-        };
-        events.compare(pair(guest.name, &small)).await;
+        table.compare(pair(guest.name, guest, &call).await).await;
+    }
+    table
+}
+
+pub(crate) async fn by_size(guests: &[Guest]) -> Table {
+    let mut table = Table::of_times("the same by the size of the arguments");
+    for guest in guests {
         for (size, bytes) in [("1 KiB", 1 << 10), ("64 KiB", 64 << 10), ("1 MiB", 1 << 20)] {
             let call = Arc::new(granted_call("write", &arguments(bytes)));
-            payloads.compare(pair(&format!("{}, {size}", guest.name), &call)).await;
+            table.compare(pair(&format!("{}, {size}", guest.name), guest, &call).await).await;
         }
     }
-    vec![events, payloads]
+    table
+}
+
+async fn pair(what: &str, guest: &Guest, call: &Arc<GrantedCall>) -> Vec<(String, Round)> {
+    let fresh = fresh(&guest.listener(BEFORE_CALL), call);
+    vec![(format!("{what}: warm"), warm(guest, call).await), (format!("{what}: fresh"), fresh)]
 }
 
 fn native(call: &Arc<GrantedCall>) -> Round {
@@ -55,23 +61,16 @@ fn native(call: &Arc<GrantedCall>) -> Round {
     })
 }
 
-/// An instance that is used again.
-pub(crate) struct Warm(Arc<Mutex<WarmInstance<'static>>>);
-
-impl Warm {
-    /// The instance lives as long as the benchmark, and so does its listener.
-    pub(crate) async fn new(listener: &Arc<WasmListener>) -> Self {
-        let listener: &'static WasmListener = Box::leak(Box::new(listener.clone()));
-        Self(Arc::new(Mutex::new(WarmInstance::new(listener).await.expect("an instance is created"))))
-    }
-
-    pub(crate) fn round(&self, call: &Arc<GrantedCall>) -> Round {
-        let (warm, call) = (self.0.clone(), call.clone());
-        round(move || {
-            let (warm, call) = (warm.clone(), call.clone());
-            async move { proceeds(warm.lock().await.before_call(&call).await) }
-        })
-    }
+/// An instance that is used again, of a listener of its own: what runs for long waits for its turn, and this instance keeps
+/// the turn that it once had.
+pub(crate) async fn warm(guest: &Guest, call: &Arc<GrantedCall>) -> Round {
+    let listener: &'static WasmListener = Box::leak(Box::new(guest.configured(BEFORE_CALL, &[], 0)));
+    let warm = Arc::new(Mutex::new(WarmInstance::new(listener).await.expect("an instance is created")));
+    let call = call.clone();
+    round(move || {
+        let (warm, call) = (warm.clone(), call.clone());
+        async move { proceeds(warm.lock().await.before_call(&call).await) }
+    })
 }
 
 /// Calls are so far apart that the next instances are ready.

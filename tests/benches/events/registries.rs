@@ -7,6 +7,7 @@ use callgate_core::dispatcher::Foreseen;
 use callgate_core::registry::Tool;
 use callgate_core::testing::{caller, dispatcher, request, row, subscription};
 use callgate_core::{Caller, Dispatcher, Json};
+use callgate_wasm::SandboxLimits;
 use serde_json::json;
 
 use crate::guests::{GRANT, Guest, all_ready};
@@ -31,11 +32,9 @@ pub(crate) async fn measure(guest: &Guest) -> Table {
     for (look, way) in
         [("patterns", "by pattern"), ("rows-ahead", "every row, when preparing"), ("rows", "every row, when asked")]
     {
-        for (reuse, again) in [
-            (Reuse::Never, "reuse 0"),
-            (Reuse::SameCaller, "reused"),
-            (Reuse::OtherCaller, "reusable, changed caller"),
-        ] {
+        for (reuse, again) in
+            [(Reuse::Never, "reuse 0"), (Reuse::SameCaller, "reused"), (Reuse::OtherCaller, "reusable, changed caller")]
+        {
             let sizes = ROWS.map(|rows| (format!("{way}, {again}: {rows} rows"), decision(guest, look, reuse, rows)));
             table.compare(sizes.into()).await;
         }
@@ -46,7 +45,7 @@ pub(crate) async fn measure(guest: &Guest) -> Table {
 fn decision(guest: &Guest, look: &str, reuse: Reuse, rows: usize) -> Round {
     let reusable = if reuse == Reuse::Never { 0 } else { 60_000 };
     let config = [("look", json!(look)), ("reusable-ms", json!(reusable)), ("reader", json!(["read_*"]))];
-    let listener = guest.configured(GRANT, &config);
+    let listener = guest.configured(GRANT, &config, SandboxLimits::default().ready);
     let dispatcher = dispatcher(tools(rows), vec![subscription("grant", listener.clone())]);
     let ada = caller("ada", &["reader"]);
     let number = AtomicU64::new(0);

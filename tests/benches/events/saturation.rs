@@ -46,11 +46,10 @@ pub(crate) async fn measure(guests: &[Guest]) -> Table {
         for (load, callers) in loads.into_iter().zip(CALLERS) {
             let each = |seconds: f64| seconds * 1e6 / load.events;
             let at_once = each(load.seconds) * callers as f64;
-            table.add(format!("{name}: {callers} at once"), vec![
-                load.events / load.seconds,
-                at_once,
-                each(load.processor),
-            ]);
+            table.add(
+                format!("{name}: {callers} at once"),
+                vec![load.events / load.seconds, at_once, each(load.processor)],
+            );
         }
     }
     table

@@ -11,7 +11,7 @@ use callgate_wasm::WasmListener;
 use crate::guests::{AFTER_CALL, BEFORE_CALL, GRANT, Guest, all_ready};
 use crate::measure::{Round, Table, round_after};
 use crate::native::{Idle, Native};
-use crate::one_event::{SMALL, Warm, fresh};
+use crate::one_event::{SMALL, fresh, warm};
 
 const TOOL: &str = "read";
 
@@ -34,7 +34,7 @@ pub(crate) async fn measure(guest: &Guest) -> Vec<Table> {
     let call = Arc::new(granted_call(TOOL, SMALL));
     let mut events = Table::of_times("its events alone, instances ready");
     let times = events.compare(vec![
-        ("before-call: warm".into(), Warm::new(&before).await.round(&call)),
+        ("before-call: warm".into(), warm(guest, &call).await),
         ("before-call: fresh".into(), fresh(&before, &call)),
         ("grant: fresh".into(), granting(grant)),
         ("after-call: fresh".into(), reporting(after, report().await)),

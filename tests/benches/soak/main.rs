@@ -11,7 +11,8 @@ const MOST: f64 = 1.0;
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let (calls, loads) = runtime.map(|runtime| runtime.block_on(async { (calls().await, loads().await) })).unwrap_or_default();
+    let (calls, loads) =
+        runtime.map(|runtime| runtime.block_on(async { (calls().await, loads().await) })).unwrap_or_default();
     println!("\ngrowth for every 10,000 calls {calls:.3} MiB, for every 100 loads {loads:.3} MiB; at most {MOST} each");
     assert!(calls < MOST && loads < MOST, "memory grows");
 }
