@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use callgate_tests::soak::{Growth, Loads, call, every_ending};
+use callgate_tests::soak::{Growth, Loads, call, many_endings};
 
 /// What a thousand calls, or ten loads, may take for good, in MiB: ten times what the long run allows.
 const MOST: f64 = 1.0;
@@ -28,8 +28,8 @@ fn alone(test: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "f5_calls_leave_no_memory_behind runs it alone"]
 async fn calls() {
-    let dispatcher = every_ending().await;
-    call(&dispatcher, 1_000).await;
+    let dispatcher = many_endings().await;
+    call(&dispatcher, 2_000).await;
     let mut growth = Growth::default();
     for _ in 0..10 {
         assert!(call(&dispatcher, 1_000).await > 600, "most calls are to come to their tool");

@@ -4,7 +4,7 @@
     reason = "a benchmark is no part of the product: it prints, and a panic is how it fails"
 )]
 
-use callgate_tests::soak::{Growth, Loads, call, every_ending};
+use callgate_tests::soak::{Growth, Loads, call, many_endings};
 
 /// What ten thousand calls, or a hundred loads, may take, in MiB.
 const MOST: f64 = 1.0;
@@ -18,8 +18,9 @@ fn main() {
 }
 
 async fn calls() -> f64 {
-    let dispatcher = every_ending().await;
-    call(&dispatcher, 10_000).await;
+    let dispatcher = many_endings().await;
+    // By then every place of the pool has been used.
+    call(&dispatcher, 20_000).await;
     let mut growth = Growth::default();
     println!("{:>9} calls {:>9.1} MiB", 0, growth.step());
     for step in 1..=10 {
