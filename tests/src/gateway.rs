@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::built::{callgate, guest};
+use crate::built::{callgate, guest, root};
 use crate::wire::Wire;
 
 /// A folder with a configuration and everything that comes of it.
@@ -45,7 +45,7 @@ impl Configuration {
         self.and(&format!("[upstream.{name}]\ncommand = {}\nunlisted = \"shown\"", json!(words)))
     }
 
-    /// A Rust component as a listener of its own name, with the state store and time enough. `config` is the inside of its
+    /// A Rust component as a listener of its own name, with log, state, clocks and time enough. `config` is the inside of its
     /// own table.
     #[must_use]
     pub fn listener(self, name: &str, config: &str) -> Self {
@@ -58,16 +58,21 @@ impl Configuration {
         self.listeners.push(name.to_owned());
         let mut table = String::new();
         let file = json!(file.to_string_lossy());
-        write!(table, "[listener.{name}]\ncomponent = {file}\ncapabilities = [\"state\"]\n{options}\n")
-            .and_then(|()| write!(table, "[listener.{name}.config]\n{config}"))
-            .expect("a text takes more");
+        write!(
+            table,
+            "[listener.{name}]\ncomponent = {file}\ncapabilities = [\"log\", \"state\", \"clocks\"]\n{options}\n"
+        )
+        .and_then(|()| write!(table, "[listener.{name}.config]\n{config}"))
+        .expect("a text takes more");
         self.and(&table)
     }
 
     /// The folder with the file.
     pub fn write(self) -> Gateway {
         let folder = tempfile::tempdir().expect("a folder can be made");
-        let text = format!("listeners = {}\n{}", json!(self.listeners), self.text);
+        // Compiled code of tests is kept beside what they are built into, and not among the user's own.
+        let cache = json!(root().join("target/guests/compiled"));
+        let text = format!("listeners = {}\n[sandbox]\ncache = {cache}\n{}", json!(self.listeners), self.text);
         std::fs::write(folder.path().join("callgate.toml"), text).expect("the folder can be written");
         Gateway { folder }
     }

@@ -1,6 +1,6 @@
 //! The real host in process: components in the sandbox, tools in the registry, one dispatcher over both.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -11,7 +11,8 @@ use callgate_core::request::{CallRequest, Round};
 use callgate_core::subscription::Delivery;
 use callgate_core::{Caller, Dispatcher, Json, RuleSet, Rules, StateStore, Subscription, ToolRegistry};
 use callgate_wasm::{
-    Capability, ListenerOptions, LoadedComponent, Sandbox, SandboxConfig, SandboxLimits, WasmListener,
+    Capability, FolderGrant, HttpGrant, ListenerOptions, LoadedComponent, Sandbox, SandboxConfig, SandboxLimits,
+    WasmListener,
 };
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -43,10 +44,13 @@ pub struct Component {
     path: PathBuf,
     config: BTreeMap<String, Json>,
     limits: SandboxLimits,
+    capabilities: BTreeSet<Capability>,
+    http: Option<HttpGrant>,
+    folders: Vec<FolderGrant>,
 }
 
 impl Component {
-    /// The Rust component of that name under that name, with the state store.
+    /// The Rust component of that name under that name, with log, state and clocks.
     pub fn named(name: &str) -> Self {
         Self::at(name, guest(&name.replace('-', "_")))
     }
@@ -54,7 +58,36 @@ impl Component {
     /// The component in that file, under that name.
     pub fn at(name: &str, path: PathBuf) -> Self {
         let limits = SandboxLimits { decision_deadline: AMPLE, report_deadline: AMPLE, ..SandboxLimits::default() };
-        Self { name: name.into(), path, config: BTreeMap::new(), limits }
+        Self {
+            name: name.into(),
+            path,
+            config: BTreeMap::new(),
+            limits,
+            capabilities: Capability::NAMED.into(),
+            http: None,
+            folders: Vec::new(),
+        }
+    }
+
+    /// With these capabilities and no others.
+    #[must_use]
+    pub fn granted<const N: usize>(mut self, capabilities: [Capability; N]) -> Self {
+        self.capabilities = capabilities.into();
+        self
+    }
+
+    /// With these requests.
+    #[must_use]
+    pub fn requesting(mut self, grant: HttpGrant) -> Self {
+        self.http = Some(grant);
+        self
+    }
+
+    /// With that folder.
+    #[must_use]
+    pub fn seeing(mut self, grant: FolderGrant) -> Self {
+        self.folders.push(grant);
+        self
     }
 
     /// With that value of its own.
@@ -73,17 +106,24 @@ impl Component {
 
     /// The listener, keeping what it keeps in that store.
     pub async fn over(self, state: &Arc<dyn StateStore>) -> Subscription {
+        let name = self.name.clone();
+        Subscription::new(name, Arc::new(self.listener(state).await), AMPLE * 3, Delivery::BeforeReply)
+    }
+
+    /// The same without a dispatcher around it.
+    pub async fn listener(self, state: &Arc<dyn StateStore>) -> WasmListener {
         let component = load(self.path).await;
         let options = ListenerOptions {
-            name: self.name.clone(),
+            name: self.name,
             limits: self.limits,
             config: self.config,
-            capabilities: [Capability::State].into(),
+            capabilities: self.capabilities,
+            http: self.http,
+            folders: self.folders,
             state: state.clone(),
             hooks: None,
         };
-        let listener = WasmListener::new(component, options).expect("the component fits the sandbox");
-        Subscription::new(self.name, Arc::new(listener), AMPLE * 3, Delivery::BeforeReply)
+        WasmListener::new(component, options).expect("the component fits the sandbox")
     }
 }
 

@@ -136,6 +136,8 @@ impl Loads {
             limits,
             config: BTreeMap::new(),
             capabilities: BTreeSet::new(),
+            http: None,
+            folders: Vec::new(),
             state: Arc::new(MemoryState::default()),
             hooks: Some(Hooks { before_call: true, ..Hooks::default() }),
         };

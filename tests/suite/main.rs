@@ -10,6 +10,7 @@
 
 mod listeners;
 mod toolchains;
+mod capabilities;
 mod nothing_refused_runs;
 
 mod errors_on_the_wire;

@@ -3,7 +3,7 @@
 use callgate_core::permissions::Permissions;
 use callgate_core::registry::Tool;
 use callgate_core::testing::{self, caller};
-use callgate_core::{Dispatcher, Outcome, Refusal};
+use callgate_core::{Dispatcher, Listener, Outcome, Refusal, Verdict};
 use callgate_tests::built::guest_in;
 use callgate_tests::host::{self, Component};
 use callgate_tests::tools::numbered;
@@ -49,4 +49,24 @@ async fn g3_b2_a1_a_javascript_listener_answers_in_all_three_hooks() {
 #[tokio::test]
 async fn g3_b2_a1_a_python_listener_answers_in_all_three_hooks() {
     all_three_hooks_answer("py").await;
+}
+
+/// What a runtime does by itself needs nothing: it starts, decides and fails in its own words.
+async fn a_runtime_needs_no_grant(language: &str) {
+    let state: std::sync::Arc<dyn callgate_core::StateStore> =
+        std::sync::Arc::new(callgate_core::state::MemoryState::default());
+    let component = Component::at("guest", guest_in(language, "listener")).granted([]);
+    let listener = component.configured("reader", json!(["read_*", "clock"])).listener(&state).await;
+    let verdict = listener.before_call(&testing::granted_call("clock", r#"{"refuse":"no"}"#)).await;
+    assert!(matches!(&verdict, Ok(Verdict::Deny(denial)) if denial.reason() == "no"), "{language}: {verdict:?}");
+}
+
+#[tokio::test]
+async fn a_javascript_runtime_needs_no_grant() {
+    a_runtime_needs_no_grant("js").await;
+}
+
+#[tokio::test]
+async fn a_python_runtime_needs_no_grant() {
+    a_runtime_needs_no_grant("py").await;
 }

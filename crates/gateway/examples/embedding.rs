@@ -68,6 +68,8 @@ async fn component(file: &Path) -> anyhow::Result<WasmListener> {
         limits: SandboxLimits { decision_deadline: Duration::from_secs(1), ..SandboxLimits::default() },
         config: BTreeMap::new(),
         capabilities: BTreeSet::new(),
+        http: None,
+        folders: Vec::new(),
         state: Arc::new(MemoryState::default()),
         hooks: None,
     };

@@ -1,5 +1,6 @@
 //! From a configuration to what runs: components become listeners, tables become upstreams, all of it one dispatcher.
 
+mod sandbox;
 mod stores;
 mod survey;
 
@@ -14,6 +15,7 @@ use callgate_wasm::{Hook, ListenerOptions, OptionsError, Sandbox, SandboxLimits,
 
 use crate::config::{Config, ListenerConfig, Problem, Problems, Upstream};
 
+pub use sandbox::{COMPILE, sandbox};
 pub use stores::{StoreError, existing_store, scratch_store, store};
 pub use survey::survey;
 
@@ -65,12 +67,16 @@ async fn load(
         limits: listener.limits.clone(),
         config: listener.values.clone(),
         capabilities: listener.capabilities.clone(),
+        http: listener.http.as_ref().map(|(grant, _)| grant.clone()),
+        folders: listener.folders.iter().map(|(grant, _)| grant.clone()).collect(),
         state: state.clone(),
         hooks: listener.hooks.as_ref().map(|hooks| wanted(hooks)),
     };
     WasmListener::new(component, options).map_err(|error| {
         let line = match &error {
             OptionsError::HookNotExported(missing) => line_of(listener, *missing),
+            OptionsError::Http(_) => listener.http.as_ref().map_or(listener.line, |(_, line)| *line),
+            OptionsError::Folder { index, .. } => listener.folders.get(*index).map_or(listener.line, |(_, line)| *line),
             _ => listener.line,
         };
         config.source.problem(line, format!("listener '{}': {error}", listener.name))

@@ -7,6 +7,7 @@ mod explain;
 mod approve;
 mod state;
 mod demo_server;
+mod compile_component;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use callgate_core::listener::Hooks;
 use callgate_wasm::Hook;
 use clap::{Args, Parser, Subcommand};
 
+use crate::assemble;
 use crate::config::{self, Problems};
 use crate::demo;
 
@@ -52,6 +54,9 @@ enum Command {
     /// Serves the demonstration's own tools over standard input and output.
     #[command(hide = true)]
     DemoServer,
+    /// Compiles a component from standard input for the process that started this one.
+    #[command(hide = true, name = assemble::COMPILE)]
+    CompileComponent,
 }
 
 /// Where the configuration is.
@@ -72,7 +77,12 @@ impl ConfigFile {
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     log::start(&cli.log, matches!(cli.command, Command::Serve(_)));
-    match in_runtime(cli.command) {
+    let result = match cli.command {
+        // It limits its process, so there are no threads but those that compile.
+        Command::CompileComponent => compile_component::run(),
+        command => in_runtime(command),
+    };
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Where standard error is gone, the exit code still tells.
@@ -100,6 +110,7 @@ async fn execute(command: Command, out: &mut impl Write) -> Result<()> {
         Command::Schema => Ok(writeln!(out, "{}", serde_json::to_string_pretty(&config::json_schema())?)?),
         Command::Demo(options) => demo::run(options, out).await,
         Command::DemoServer => demo_server::run().await,
+        Command::CompileComponent => compile_component::run(),
     }
 }
 

@@ -9,13 +9,14 @@ mod source;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use callgate_core::Caller;
 use callgate_core::json::Json;
 use callgate_core::permissions::Permissions;
 use callgate_core::registry::{Exposure, Reach};
 use callgate_core::subscription::Delivery;
-use callgate_wasm::{Capability, Hook, Pin, SandboxLimits};
+use callgate_wasm::{Capability, FolderGrant, Hook, HttpGrant, Pin, SandboxLimits};
 
 pub use document::json_schema;
 pub use source::{Problem, Problems, Source};
@@ -31,6 +32,8 @@ pub struct Config {
     pub stdio_caller: Option<Arc<Caller>>,
     /// Where listeners' values are kept.
     pub state: StateLocation,
+    /// How components are compiled.
+    pub sandbox: SandboxSettings,
     /// The servers behind the gateway, in the order of their names.
     pub upstreams: Vec<Upstream>,
     /// Which roles a section permits for which method.
@@ -48,6 +51,30 @@ pub enum StateLocation {
     File(PathBuf),
     /// In the memory of the process, gone with it.
     Memory,
+}
+
+/// How components are compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxSettings {
+    /// Where compiled code is kept.
+    pub cache: CacheLocation,
+    /// The largest component, in bytes.
+    pub largest_file: u64,
+    /// How long one may compile.
+    pub compile_deadline: Duration,
+    /// How much memory compiling one may take, in bytes.
+    pub compile_memory: u64,
+}
+
+/// Where compiled code is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CacheLocation {
+    /// In the user's cache folder.
+    User,
+    /// In that folder.
+    Folder(PathBuf),
+    /// Nowhere.
+    Off,
 }
 
 /// One server behind the gateway.
@@ -121,12 +148,27 @@ pub struct ListenerConfig {
     pub pin: Option<Pin>,
     /// The hooks that are used, each with its line; none for all that the component has.
     pub hooks: Option<Vec<(Hook, usize)>>,
-    /// The host interfaces that it may use besides log and config.
+    /// The host interfaces that it may use besides its own values.
     pub capabilities: BTreeSet<Capability>,
+    /// Where it may send requests, with the line of that table; none for nowhere.
+    pub http: Option<(HttpGrant, usize)>,
+    /// The folders that it sees, each with its line.
+    pub folders: Vec<(FolderGrant, usize)>,
     /// When after-call events are delivered.
     pub delivery: Delivery,
     /// What one event may use.
     pub limits: SandboxLimits,
     /// Its own values.
     pub values: BTreeMap<String, Json>,
+}
+
+impl ListenerConfig {
+    /// Whether the listener is granted that.
+    pub fn grants(&self, capability: Capability) -> bool {
+        match capability {
+            Capability::Http => self.http.is_some(),
+            Capability::Folder => !self.folders.is_empty(),
+            named => self.capabilities.contains(&named),
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Lines in the host's log, under the listener's name. They never fail; the host bounds their length and number.
+//! Lines in the host's log, under the listener's name. They never fail; the host bounds their length and number, and drops
+//! them unless the configuration grants `log`.
 
 use std::fmt::Display;
 

@@ -13,6 +13,16 @@ use callgate_core::verdict::Verdict;
 use crate::abi::v0_1::{self, BeforeCallEvent, PayloadCap};
 use crate::event::EventInstance;
 use crate::listener::WasmListener;
+use crate::sandbox::Sandbox;
+
+/// What every start of a sandbox proves.
+///
+/// # Panics
+/// When a guest that never ends is not stopped.
+#[expect(clippy::expect_used, reason = "a benchmark of something that does not hold is worth nothing")]
+pub fn self_test(sandbox: &Sandbox) {
+    sandbox.self_test().expect("a guest that never ends is stopped");
+}
 
 /// Waits until as many instances of that listener are ready as its limits say.
 pub async fn ready(listener: &WasmListener) {

@@ -1,9 +1,14 @@
 //! Components: read from a file, checked, compiled once.
 
 mod error;
+mod store;
 mod inspect;
 mod sections;
-mod store;
+mod shape;
+mod key;
+mod cache;
+mod compile;
+mod precompiled;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,8 +21,11 @@ use crate::capabilities::Capability;
 use crate::event::EventState;
 use crate::sandbox::Inner;
 
+pub use compile::{Compiler, CompilerCommand, compile_for_parent};
 pub use error::LoadError;
+pub use shape::Difference;
 pub(crate) use store::ComponentStore;
+pub use store::Loads;
 
 /// A component that is ready to be asked. Immutable, and shared by all listeners that are made of it.
 pub struct LoadedComponent {
@@ -46,10 +54,9 @@ pub enum Standing {
     Provided,
     /// It is there and has nothing to give: no files, no network, no environment.
     Empty,
-    /// It works for listeners that are granted this, and answers with an error otherwise.
+    /// It works for listeners that are granted this, and answers with an error otherwise; a clock, which has no error to
+    /// answer with, ends the event.
     Granted(Capability),
-    /// It is never granted: a call to it ends the event.
-    Refused,
 }
 
 impl LoadedComponent {

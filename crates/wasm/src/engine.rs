@@ -3,10 +3,18 @@
 mod settings;
 mod ticker;
 
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use wasmtime::{Engine, Instance, Module, Store, Trap};
+
+use crate::component::Compiler;
 
 use settings::Allocation;
 
+pub(crate) use settings::{MOST_CORE_INSTANCES, MOST_TABLE_ELEMENTS};
 pub(crate) use ticker::Heartbeat;
 
 /// `(module (func loop br 0 end) (start 0))`: a guest that never ends.
@@ -14,6 +22,9 @@ const SPIN: &[u8] = &[
     0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x04, 0x01, 0x60, 0x00, 0x00, 0x03, 0x02, 0x01, 0x00, 0x08,
     0x01, 0x00, 0x0a, 0x09, 0x01, 0x07, 0x00, 0x03, 0x40, 0x0c, 0x00, 0x0b, 0x0b,
 ];
+
+/// How long the proof of interruption may take, on a machine that is very busy.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a sandbox is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,12 +38,28 @@ pub struct SandboxConfig {
     pub memory_ceiling: usize,
     /// The largest component file, in bytes.
     pub largest_file: u64,
+    /// The folder that keeps compiled code for the next start; none to compile at every start. It must be the user's own:
+    /// whoever can write to it decides what runs in this process.
+    pub cache: Option<PathBuf>,
+    /// How long a component may compile, and how long it may wait for the one before it.
+    pub compile_deadline: Duration,
+    /// What compiles.
+    pub compiler: Compiler,
 }
 
 impl Default for SandboxConfig {
-    /// 64 events at once, 64 instances ahead of them, 256 MiB of memory each at the most, files of at most 32 MiB.
+    /// 64 events at once, 64 instances ahead of them, 256 MiB of memory each at the most, files of at most 32 MiB; compiled in
+    /// this process, in at most two minutes, at every start.
     fn default() -> Self {
-        Self { slots: 64, ready: 64, memory_ceiling: 256 << 20, largest_file: 32 << 20 }
+        Self {
+            slots: 64,
+            ready: 64,
+            memory_ceiling: 256 << 20,
+            largest_file: 32 << 20,
+            cache: None,
+            compile_deadline: Duration::from_secs(120),
+            compiler: Compiler::InProcess,
+        }
     }
 }
 
@@ -66,8 +93,13 @@ impl SandboxEngine {
     pub(crate) fn start(config: &SandboxConfig) -> Result<Self, EngineError> {
         let engine = pooled_or_on_demand(config)?;
         let heartbeat = ticker::start(&engine).map_err(EngineError::Ticker)?;
-        prove_interruption(&engine)?;
-        Ok(Self { engine, heartbeat })
+        let started = Self { engine, heartbeat };
+        started.prove_interruption()?;
+        Ok(started)
+    }
+
+    pub(crate) fn prove_interruption(&self) -> Result<(), EngineError> {
+        prove_interruption(&self.engine, PATIENCE)
     }
 }
 
@@ -81,15 +113,42 @@ fn pooled_or_on_demand(config: &SandboxConfig) -> Result<Engine, EngineError> {
         error = format!("{refused:#}"),
         "no pool of instances: this machine does not give the address space, so every event starts more slowly"
     );
+    only_compiling()
+}
+
+/// An engine that compiles exactly what a sandbox runs, and runs nothing.
+pub(crate) fn only_compiling() -> Result<Engine, EngineError> {
     Engine::new(&settings::config(&Allocation::OnDemand)).map_err(|error| EngineError::Engine(format!("{error:#}")))
 }
 
-fn prove_interruption(engine: &Engine) -> Result<(), EngineError> {
+/// Runs the guest on a thread of its own: should it not be stopped, the start has still to come back and say so.
+fn prove_interruption(engine: &Engine, patience: Duration) -> Result<(), EngineError> {
     let module = Module::from_binary(engine, SPIN).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
     let mut store = Store::new(engine, ());
     store.set_epoch_deadline(2);
-    match Instance::new(&mut store, &module, &[]) {
-        Err(error) if error.downcast_ref() == Some(&Trap::Interrupt) => Ok(()),
+    let (ended, end) = mpsc::channel();
+    let spin = move || ended.send(Instance::new(&mut store, &module, &[]).map(|_| ()));
+    thread::Builder::new().name("callgate-self-test".into()).spawn(spin).map_err(EngineError::Ticker)?;
+    match end.recv_timeout(patience) {
+        Ok(Err(error)) if error.downcast_ref() == Some(&Trap::Interrupt) => Ok(()),
         _ => Err(EngineError::NotInterruptible),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f1_without_a_clock_there_is_no_sandbox() {
+        let engine = Engine::new(&settings::config(&Allocation::OnDemand)).unwrap();
+        let refused = prove_interruption(&engine, Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(refused, EngineError::NotInterruptible), "{refused}");
+        // The guest is still spinning.
+        engine.increment_epoch();
+        engine.increment_epoch();
+        let heartbeat = ticker::start(&engine).unwrap();
+        prove_interruption(&engine, PATIENCE).unwrap();
+        assert!(heartbeat.is_alive(std::time::Instant::now()));
     }
 }

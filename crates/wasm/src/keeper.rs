@@ -7,11 +7,16 @@ use std::thread;
 use std::time::Duration;
 
 use tokio::runtime::Builder;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 /// How long work is left alone after it arrived: a call has several events, and none of them should share the memory bus, and
 /// the lock of the address space, with the work that the one before it left behind.
 const LINGER: Duration = Duration::from_micros(100);
+/// How often the thread looks for work after there was some, and how many times in vain before it sleeps. To wake a thread
+/// that sleeps costs the event that does it more than everything else that it leaves to this thread.
+const LOOK: Duration = Duration::from_millis(1);
+const LOOKS: u32 = 10;
 
 /// Something to be done behind the answer.
 pub(crate) type Chore = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -36,13 +41,26 @@ impl Keeper {
 }
 
 async fn work(mut chores: UnboundedReceiver<Chore>) {
-    while let Some(chore) = chores.recv().await {
+    let mut in_vain = 0;
+    loop {
+        let next = match chores.try_recv() {
+            Err(TryRecvError::Empty) if in_vain < LOOKS => {
+                in_vain += 1;
+                tokio::time::sleep(LOOK).await;
+                continue;
+            }
+            Err(TryRecvError::Empty) => chores.recv().await,
+            next => next.ok(),
+        };
+        let Some(chore) = next else { return };
+        in_vain = 0;
         linger();
         // A guest that hangs in its preparation gives way with every tick, so the others' chores go on beside it.
         tokio::spawn(chore);
         while let Ok(chore) = chores.try_recv() {
             tokio::spawn(chore);
         }
+        tokio::task::yield_now().await;
     }
 }
 

@@ -23,8 +23,14 @@ mod abi;
 mod text;
 
 pub use abi::Hook;
-pub use capabilities::{Capability, UnknownCapability};
-pub use component::{Import, LoadError, LoadedComponent, Pin, PinError, Standing};
+pub use capabilities::{
+    Capability, FolderAccess, FolderGrant, FolderProblem, HttpGrant, HttpProblem, Origin, OriginError, PrivateNetworks,
+    RootProblem, UnknownCapability,
+};
+pub use component::{
+    Compiler, CompilerCommand, Difference, Import, LoadError, LoadedComponent, Loads, Pin, PinError, Standing,
+    compile_for_parent,
+};
 pub use engine::{EngineError, SandboxConfig};
 pub use limits::SandboxLimits;
 pub use listener::{ListenerOptions, OptionsError, WasmListener};

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use callgate_core::failure::ListenerFailure;
@@ -12,8 +13,11 @@ use callgate_core::{Json, StateStore, Verdict};
 
 use crate::abi::Hook;
 use crate::abi::v0_1::{self, AfterCallEvent, BeforeCallEvent, GrantEvent, PayloadCap};
-use crate::capabilities::{Capability, Grants, StateAccess};
+use crate::capabilities::{
+    Capability, FolderGrant, FolderProblem, Folders, Granted, Grants, HttpClient, HttpGrant, HttpProblem,
+};
 use crate::component::LoadedComponent;
+use crate::engine::{MOST_CORE_INSTANCES, MOST_TABLE_ELEMENTS};
 use crate::event::EventRunner;
 use crate::limits::SandboxLimits;
 
@@ -26,8 +30,13 @@ pub struct ListenerOptions {
     pub limits: SandboxLimits,
     /// The values that the component may read by key.
     pub config: BTreeMap<String, Json>,
-    /// The host interfaces that the component may use besides its log and its configuration.
+    /// The host interfaces that the component may use besides its configuration: those that a name alone grants, so
+    /// [`Capability::Http`] and [`Capability::Folder`] mean nothing here.
     pub capabilities: BTreeSet<Capability>,
+    /// Where the component may send requests; none for nowhere.
+    pub http: Option<HttpGrant>,
+    /// The folders that the component sees.
+    pub folders: Vec<FolderGrant>,
     /// The store behind [`Capability::State`].
     pub state: Arc<dyn StateStore>,
     /// The hooks that are asked; none for all that the component exports.
@@ -44,17 +53,31 @@ pub enum OptionsError {
     /// No hook is to be asked.
     #[error("no hook would ever be asked; name one in the listener's `hooks` or leave them out")]
     NoHooks,
-    /// More memory than the sandbox gives to anybody.
-    #[error("a memory limit of {limit} bytes is above the {ceiling} that the sandbox can give; lower it")]
-    MemoryAboveCeiling {
+    /// More of something than the sandbox gives to anybody.
+    #[error("a limit of {limit} for {of} is above the {most} that the sandbox can give; lower it")]
+    AboveCeiling {
+        /// What the limit is for.
+        of: &'static str,
         /// The listener's limit.
         limit: usize,
-        /// The sandbox's ceiling.
-        ceiling: usize,
+        /// The most that there is.
+        most: usize,
     },
     /// A limit under which no event could ever run.
     #[error("with a limit of 0 for {0} no event could run; give it at least 1")]
     Nothing(&'static str),
+    /// Requests that can not be granted like that.
+    #[error("requests can not be granted: {0}")]
+    Http(#[source] HttpProblem),
+    /// A folder that can not be granted like that.
+    #[error("a folder can not be granted: {problem}")]
+    Folder {
+        /// Its place in the list of folders.
+        index: usize,
+        /// What is wrong with it.
+        #[source]
+        problem: FolderProblem,
+    },
 }
 
 /// A sandboxed component that is asked like any other listener. Every event runs in a new instance, so nothing of one is
@@ -73,11 +96,18 @@ impl WasmListener {
     pub fn new(component: Arc<LoadedComponent>, options: ListenerOptions) -> Result<Self, OptionsError> {
         let hooks = hooks(component.exported(), options.hooks)?;
         check_limits(&options.limits, component.sandbox().config.memory_ceiling)?;
-        let state = match options.capabilities.contains(&Capability::State) {
-            true => StateAccess::Granted(options.state),
-            false => StateAccess::denied(),
-        };
-        let grants = Grants { listener: options.name.into(), config: Arc::new(options.config), state };
+        let longest = longest_deadline(hooks, &options.limits);
+        let http = options.http.map(|grant| HttpClient::new(grant, longest)).transpose().map_err(OptionsError::Http)?;
+        let folders = Folders::open(options.folders);
+        let grants = Grants::new(Granted {
+            listener: options.name.into(),
+            config: options.config,
+            named: options.capabilities,
+            state: options.state,
+            http,
+            folders: folders.map_err(|(index, problem)| OptionsError::Folder { index, problem })?,
+            refusals: Default::default(),
+        });
         Ok(Self { hooks, runner: EventRunner::new(component, grants, options.limits, hooks) })
     }
 
@@ -104,9 +134,21 @@ fn hooks(exported: Hooks, wanted: Option<Hooks>) -> Result<Hooks, OptionsError> 
     if wanted == Hooks::default() { Err(OptionsError::NoHooks) } else { Ok(wanted) }
 }
 
+fn longest_deadline(hooks: Hooks, limits: &SandboxLimits) -> Duration {
+    let decisions = if hooks.grant || hooks.before_call { limits.decision_deadline } else { Duration::ZERO };
+    if hooks.after_call { decisions.max(limits.report_deadline) } else { decisions }
+}
+
 fn check_limits(limits: &SandboxLimits, ceiling: usize) -> Result<(), OptionsError> {
-    if limits.memory > ceiling {
-        return Err(OptionsError::MemoryAboveCeiling { limit: limits.memory, ceiling });
+    let most_instances = usize::try_from(MOST_CORE_INSTANCES).unwrap_or(usize::MAX);
+    for (of, limit, most) in [
+        ("bytes of memory", limits.memory, ceiling),
+        ("table elements", limits.table_elements, MOST_TABLE_ELEMENTS),
+        ("instances", limits.instances, most_instances),
+    ] {
+        if limit > most {
+            return Err(OptionsError::AboveCeiling { of, limit, most });
+        }
     }
     let nothing = [
         ("the decision deadline", limits.decision_deadline.is_zero()),

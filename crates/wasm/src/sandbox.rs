@@ -8,7 +8,8 @@ use tokio::sync::Semaphore;
 use wasmtime::component::Linker;
 
 use crate::abi::v0_1;
-use crate::component::{ComponentStore, LoadError, LoadedComponent, Pin};
+use crate::capabilities;
+use crate::component::{ComponentStore, LoadError, LoadedComponent, Loads, Pin};
 use crate::engine::{EngineError, SandboxConfig, SandboxEngine};
 use crate::event::EventState;
 use crate::keeper::Keeper;
@@ -44,12 +45,13 @@ impl Sandbox {
         let keeper = Keeper::start().map_err(EngineError::Keeper)?;
         let semaphore = |permits: u32| Arc::new(Semaphore::new(usize::try_from(permits).unwrap_or(usize::MAX)));
         let (places, shares) = (semaphore(config.slots), semaphore(config.ready));
+        let components = Arc::new(ComponentStore::new(&config));
         let inner = Arc::new(Inner { engine, linker, keeper, places, shares, config });
-        Ok(Self { inner, components: Arc::default() })
+        Ok(Self { inner, components })
     }
 
     /// Loads the component in that file. It is compiled away from the threads of the async runtime, and only once for all
-    /// files with the same bytes. A component in JavaScript or Python takes seconds to compile.
+    /// files with the same bytes. A component in JavaScript or Python takes seconds to compile, unless the cache has its code.
     ///
     /// # Errors
     /// When the file is no component that could be a listener, or not the one that is pinned.
@@ -64,6 +66,15 @@ impl Sandbox {
     pub async fn load_bytes(&self, bytes: Vec<u8>, pin: Option<&Pin>) -> Result<Arc<LoadedComponent>, LoadError> {
         self.components.load_bytes(&self.inner, bytes, pin).await
     }
+
+    pub(crate) fn self_test(&self) -> Result<(), EngineError> {
+        self.inner.engine.prove_interruption()
+    }
+
+    /// How often components were compiled and how often the cache had their code.
+    pub fn loads(&self) -> Loads {
+        self.components.loads()
+    }
 }
 
 impl fmt::Debug for Inner {
@@ -72,8 +83,7 @@ impl fmt::Debug for Inner {
     }
 }
 
-// INVARIANT: only async functions of WASI are linked. Sync ones block a thread of the runtime, and panic on it.
 fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
-    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    capabilities::link(linker)?;
     v0_1::link(linker)
 }

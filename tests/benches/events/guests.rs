@@ -53,6 +53,8 @@ impl Guest {
             limits,
             config: config.iter().map(|(key, value)| ((*key).to_owned(), Json::from(value.clone()))).collect(),
             capabilities: BTreeSet::new(),
+            http: None,
+            folders: Vec::new(),
             state: Arc::new(MemoryState::default()),
             hooks: Some(hooks),
         };

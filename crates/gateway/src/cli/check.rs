@@ -11,7 +11,7 @@ use callgate_core::listener::Listener;
 use callgate_core::registry::Exposure;
 use callgate_core::subscription::Delivery;
 use callgate_core::{Caller, Dispatcher, ToolRegistry};
-use callgate_wasm::{Sandbox, SandboxConfig};
+use callgate_wasm::{FolderAccess, PrivateNetworks};
 
 use crate::assemble::{self, ReadyListener};
 use crate::config::{Config, StateLocation, Upstream};
@@ -19,7 +19,7 @@ use crate::text::{counted, listed, printable};
 
 pub(super) async fn run(config: &Config, out: &mut impl Write) -> Result<()> {
     let state = assemble::scratch_store(config)?;
-    let sandbox = Sandbox::new(SandboxConfig::default())?;
+    let sandbox = assemble::sandbox(config)?;
     let listeners = assemble::listeners(config, &sandbox, &state).await?;
     let survey = assemble::survey(config).await?;
     let dispatcher = assemble::dispatcher(config, &listeners, survey.registry.clone());
@@ -99,6 +99,21 @@ fn describe_listeners(listeners: &[ReadyListener<'_>], out: &mut impl Write) -> 
         writeln!(out, "     sha256 {}{}", component.digest(), if config.pin.is_some() { ", pinned" } else { "" })?;
         let capabilities = config.capabilities.iter().map(|capability| capability.as_str());
         writeln!(out, "     hooks: {}; capabilities: {}", listed(used), listed(capabilities))?;
+        if let Some((grant, _)) = &config.http {
+            let origins = grant.origins.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let networks = match grant.private_networks {
+                PrivateNetworks::Refused => "",
+                PrivateNetworks::Allowed => ", in private networks as well",
+            };
+            writeln!(out, "     requests to: {}{networks}", listed(origins.iter().map(String::as_str)))?;
+        }
+        for (folder, _) in &config.folders {
+            let access = match folder.access {
+                FolderAccess::Read => "to read",
+                FolderAccess::ReadWrite => "to read and write",
+            };
+            writeln!(out, "     folder: {} as {}, {access}", folder.path.display(), printable(&folder.guest))?;
+        }
         writeln!(
             out,
             "     deadlines: {} ms to decide, {} ms to record{}",

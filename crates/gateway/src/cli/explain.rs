@@ -12,7 +12,6 @@ use callgate_core::permissions::BaseDecision;
 use callgate_core::report::Step;
 use callgate_core::request::{CallRequest, Round};
 use callgate_core::{Caller, Json, Refusal};
-use callgate_wasm::{Sandbox, SandboxConfig};
 use clap::Args;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -49,7 +48,7 @@ pub(super) async fn run(options: Options, out: &mut impl Write) -> Result<()> {
     let caller = caller(&config, &options)?;
     let params = params(&options)?;
     let state = assemble::scratch_store(&config)?;
-    let sandbox = Sandbox::new(SandboxConfig::default())?;
+    let sandbox = assemble::sandbox(&config)?;
     let listeners = assemble::listeners(&config, &sandbox, &state).await?;
     let survey = assemble::survey(&config).await?;
     let dispatcher = assemble::dispatcher(&config, &listeners, survey.registry.clone());

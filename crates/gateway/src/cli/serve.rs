@@ -6,7 +6,6 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use callgate_core::{Caller, ToolRegistry};
 use callgate_mcp::Server;
-use callgate_wasm::Sandbox;
 use clap::Args;
 
 use super::ConfigFile;
@@ -27,7 +26,7 @@ pub(super) async fn run(options: Options) -> Result<()> {
     let config = options.file.load()?;
     let caller = caller(&config, options.caller.as_deref())?;
     let state = assemble::store(&config)?;
-    let sandbox = Sandbox::new(callgate_wasm::SandboxConfig::default())?;
+    let sandbox = assemble::sandbox(&config)?;
     let listeners = assemble::listeners(&config, &sandbox, &state).await?;
     refuse_collisions(&config).await?;
 

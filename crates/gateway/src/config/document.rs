@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use callgate_core::subscription::Delivery;
-use callgate_wasm::{Capability, Hook};
+use callgate_wasm::{Capability, FolderAccess, Hook};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
@@ -31,6 +31,9 @@ pub(super) struct Document {
     /// Where listeners' values are kept. Without it they are in `callgate-state.sqlite` beside this file.
     #[schemars(with = "Option<StateTable>")]
     pub(super) state: Option<Spanned<StateTable>>,
+    /// How components are compiled and run.
+    #[serde(default)]
+    pub(super) sandbox: SandboxTable,
     /// MCP servers behind the gateway, by name.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, UpstreamTable>")]
@@ -79,6 +82,38 @@ pub(super) struct StateTable {
     /// In memory: gone when the process ends, and out of the reach of `callgate approve`.
     #[serde(default)]
     pub(super) memory: bool,
+}
+
+/// How components are compiled and run.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct SandboxTable {
+    /// The folder that keeps compiled code for the next start, relative to this file; it must be the user's own. False keeps
+    /// nothing. Without it, or with true, the folder is `callgate` in the user's cache folder.
+    #[serde(default)]
+    pub(super) cache: CacheValue,
+    /// The largest component, in MiB. Without it 32.
+    pub(super) largest_component_mib: Option<Bounded<1, 1024>>,
+    /// How long a component may compile, in seconds. Without it 120.
+    pub(super) compile_seconds: Option<Bounded<1, 3600>>,
+    /// How much memory compiling one component may take, in MiB. Without it 2048.
+    pub(super) compile_memory_mib: Option<Bounded<64, 65_536>>,
+}
+
+/// A folder, or whether there is to be one.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "`cache` is the path of a folder, true or false")]
+pub(super) enum CacheValue {
+    /// That folder.
+    Folder(PathBuf),
+    /// The usual one, or none.
+    Switch(bool),
+}
+
+impl Default for CacheValue {
+    fn default() -> Self {
+        Self::Switch(true)
+    }
 }
 
 /// One MCP server behind the gateway.
@@ -141,9 +176,16 @@ pub(super) struct ListenerTable {
     /// The hooks that are used; without it all that the component has.
     #[schemars(with = "Option<Vec<HookName>>")]
     pub(super) hooks: Option<Vec<Spanned<HookName>>>,
-    /// Host interfaces that the component may use besides log and config.
+    /// Host interfaces that the component may use besides its own values.
     #[serde(default)]
     pub(super) capabilities: Vec<CapabilityName>,
+    /// Where the component may send requests. Without it nowhere.
+    #[schemars(with = "Option<HttpTable>")]
+    pub(super) http: Option<Spanned<HttpTable>>,
+    /// Folders that the component sees. Without one it sees none.
+    #[serde(default)]
+    #[schemars(with = "Vec<FolderTable>")]
+    pub(super) folder: Vec<Spanned<FolderTable>>,
     /// How long one event may take, in milliseconds. Without it 50 for grant and before-call, 250 for after-call.
     pub(super) deadline_ms: Option<Bounded<1, 60_000>>,
     /// When after-call events are delivered.
@@ -174,8 +216,61 @@ pub(super) enum HookName {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum CapabilityName {
+    /// Lines in the host's log.
+    Log,
     /// Values that outlive an event, in a scope of the listener's own.
     State,
+    /// The time of day.
+    Clocks,
+}
+
+/// Where a listener may send requests, and how much.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct HttpTable {
+    /// The origins, each a scheme, a host and perhaps a port: `https://api.example.com`. Nothing else is reached, whatever
+    /// an answer says.
+    #[schemars(with = "Vec<String>")]
+    pub(super) origins: Vec<Spanned<String>>,
+    /// Whether an origin may be in this machine, its network or its cloud. Without it none may, whatever its name resolves
+    /// to.
+    #[serde(default)]
+    pub(super) private_networks: bool,
+    /// How long a request and its whole answer may take, in milliseconds; less than the listener's deadline. Without it half
+    /// of that.
+    pub(super) timeout_ms: Option<Bounded<1, 60_000>>,
+    /// The largest body of a request, in KiB. Without it 256.
+    pub(super) max_request_kib: Option<Bounded<0, 65_536>>,
+    /// The largest body of an answer, in KiB. Without it 1024.
+    pub(super) max_response_kib: Option<Bounded<0, 65_536>>,
+    /// How many requests one event may send. Without it 8.
+    pub(super) max_requests: Option<Bounded<1, 100>>,
+    /// A file with certificates in PEM, relative to this file, that servers may be certified with besides those that
+    /// browsers know.
+    pub(super) root_certificates: Option<PathBuf>,
+}
+
+/// A folder that a listener sees.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct FolderTable {
+    /// The folder, relative to this file. It is opened when the listener is loaded.
+    pub(super) path: PathBuf,
+    /// What the component calls it: an absolute path.
+    #[serde(rename = "as")]
+    pub(super) guest: String,
+    /// What the component may do there and below.
+    pub(super) access: AccessName,
+}
+
+/// What a component may do in a folder.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum AccessName {
+    /// Look at what is there.
+    Read,
+    /// Change it as well.
+    ReadWrite,
 }
 
 /// When after-call events are delivered.
@@ -202,8 +297,24 @@ pub(super) struct LimitsTable {
     pub(super) hostcall_fuel_mib: Option<Bounded<1, 1024>>,
     /// How much of its standard error is kept for the record of a failure, in KiB. Without it 16.
     pub(super) stderr_kib: Option<Bounded<1, 1024>>,
+    /// Elements of all its tables together. Without it 20000, which is the most.
+    pub(super) table_elements: Option<Bounded<1, 20_000>>,
+    /// Core instances in its component. Without it 64, which is the most.
+    pub(super) instances: Option<Bounded<1, 64>>,
+    /// Resources of the host that it holds at one moment. Without it 1000.
+    pub(super) handles: Option<Bounded<1, 100_000>>,
+    /// Calls to the host. Without it 100000.
+    pub(super) host_calls: Option<Bounded<1, 10_000_000>>,
+    /// How much it may log, in KiB; what comes after is dropped. Without it 64.
+    pub(super) log_kib: Option<Bounded<1, 65_536>>,
+    /// How much it may move through the state store, in KiB. Without it 16384.
+    pub(super) state_kib: Option<Bounded<1, 1_048_576>>,
     /// How many events may run at the same time; others wait, for as long as their deadline. Without it 16.
     pub(super) concurrency: Option<Bounded<1, 1024>>,
+    /// How many instances are made ahead of their events; they hold their memory. Without it 4.
+    pub(super) ready: Option<Bounded<0, 64>>,
+    /// How long an instance may take to be ready ahead of its event, in milliseconds. Without it 1000.
+    pub(super) preparation_ms: Option<Bounded<1, 60_000>>,
 }
 
 /// The JSON Schema of the file.
@@ -224,7 +335,18 @@ impl From<HookName> for Hook {
 impl From<CapabilityName> for Capability {
     fn from(name: CapabilityName) -> Self {
         match name {
+            CapabilityName::Log => Self::Log,
             CapabilityName::State => Self::State,
+            CapabilityName::Clocks => Self::Clocks,
+        }
+    }
+}
+
+impl From<AccessName> for FolderAccess {
+    fn from(name: AccessName) -> Self {
+        match name {
+            AccessName::Read => Self::Read,
+            AccessName::ReadWrite => Self::ReadWrite,
         }
     }
 }

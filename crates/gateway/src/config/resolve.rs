@@ -2,6 +2,7 @@
 
 mod upstreams;
 mod listeners;
+mod sandbox;
 mod values;
 
 use std::collections::BTreeMap;
@@ -30,13 +31,24 @@ impl Document {
             caller
         });
         let state = resolve_state(self.state, &mut found);
+        let sandbox = sandbox::resolve(self.sandbox, &source);
         let upstreams = upstreams::resolve(self.upstream, &mut found);
         let names: Vec<_> = upstreams.iter().map(|upstream| upstream.name.as_str()).collect();
         let (permissions, permission_lines) = resolve_permissions(self.permissions, &names, &mut found);
         let listeners = listeners::resolve(self.listeners, self.listener, &mut found);
         let problems = found.problems;
         if problems.is_empty() {
-            Ok(Config { source, callers, stdio_caller, state, upstreams, permissions, permission_lines, listeners })
+            Ok(Config {
+                source,
+                callers,
+                stdio_caller,
+                state,
+                sandbox,
+                upstreams,
+                permissions,
+                permission_lines,
+                listeners,
+            })
         } else {
             Err(Problems(problems))
         }

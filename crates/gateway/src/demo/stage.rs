@@ -97,7 +97,7 @@ config.roles = {{ operator = ["*"], reader = {reader} }}
 
 [listener.approval-gate]
 component = {approval_gate}
-capabilities = ["state"]
+capabilities = ["state", "clocks"]
 deadline-ms = 2000
 config.tools = [{guarded}]
 
@@ -108,7 +108,7 @@ deadline-ms = 2000
 
 [listener.audit-trail]
 component = {audit_trail}
-capabilities = ["state"]
+capabilities = ["state", "clocks"]
 deadline-ms = 2000
 "#,
         command = quoted(command),

@@ -6,8 +6,8 @@ use callgate_core::StateStore;
 use crate::rig::{Rig, call, listener, upstream};
 
 fn rig() -> Rig {
-    let gate = listener("gate", "approval_gate", "capabilities = ['state']\nconfig.tools = ['add_reward']");
-    let trail = listener("trail", "audit_trail", "capabilities = ['state']");
+    let gate = listener("gate", "approval_gate", "capabilities = ['state', 'clocks']\nconfig.tools = ['add_reward']");
+    let trail = listener("trail", "audit_trail", "capabilities = ['state', 'clocks']");
     Rig::new(&format!("listeners = ['gate', 'trail']\n[caller.ada]\n{}{gate}{trail}", upstream("demo", "")))
 }
 

@@ -10,8 +10,8 @@ fn configuration() -> String {
         "listeners = ['agent-mode', 'approval-gate', 'audit-trail']\n{people}{}[upstream.demo.tool.fetch_url]\ngeneric = true\n{}{}{}",
         upstream("demo", ""),
         listener("agent-mode", "agent_mode", mode),
-        listener("approval-gate", "approval_gate", "capabilities = ['state']"),
-        listener("audit-trail", "audit_trail", "capabilities = ['state']\ndelivery = 'behind-reply'")
+        listener("approval-gate", "approval_gate", "capabilities = ['state', 'clocks']"),
+        listener("audit-trail", "audit_trail", "capabilities = ['state', 'clocks']\ndelivery = 'behind-reply'")
     )
 }
 
@@ -42,7 +42,7 @@ fn what_is_probably_not_meant_is_warned_of() {
         "listeners = ['gate', 'ledger']\n[caller.ada]\n[permissions.demo]\n'demo/fetch' = []\n[permissions.other]\n\
          'demo/add_reward' = ['x']\n{}[upstream.demo.tool.nix]\n{}{}",
         upstream("demo", ""),
-        listener("gate", "approval_gate", "capabilities = ['state']\nhooks = ['before-call']"),
+        listener("gate", "approval_gate", "capabilities = ['state', 'clocks']\nhooks = ['before-call']"),
         listener("ledger", "idempotency_ledger", "")
     );
     let said = Rig::new(&text).run(&["check"]).said();
@@ -57,6 +57,36 @@ fn what_is_probably_not_meant_is_warned_of() {
         "callgate.toml: nothing keeps it from being served; 7 warnings.",
     ] {
         assert!(said.contains(warning), "{warning}\nis not in\n{said}");
+    }
+}
+
+#[test]
+fn what_is_granted_is_said_and_what_is_granted_in_vain_is_warned_of() {
+    let grants = "capabilities = ['log']\n[listener.gate.http]\norigins = ['https://api.example.com:443', 'http://127.0.0.1:8080']\n\
+                  private-networks = true\n[[listener.gate.folder]]\npath = '.'\nas = '/policy'\naccess = 'read'";
+    let text = format!(
+        "listeners = ['gate']\n[caller.ada]\n{}{}",
+        upstream("demo", ""),
+        listener("gate", "agent_mode", grants)
+    );
+    let said = Rig::new(&text).run(&["check"]).said();
+    for line in [
+        "     requests to: http://127.0.0.1:8080, https://api.example.com, in private networks as well",
+        " as /policy, to read",
+        "listener 'gate' is granted 'log' and its component does not ask for it",
+        "listener 'gate' is granted 'http' and its component does not ask for it",
+    ] {
+        assert!(said.contains(line), "{line}\nis not in\n{said}");
+    }
+    for (wrong, reason) in [
+        ("path = '.'", "path = 'nowhere'"),
+        ("as = '/policy'", "as = '/policy/..'"),
+        ("127.0.0.1:8080", "127.0.0.1:8080/path"),
+    ]
+    .map(|(good, bad)| (text.replace(good, bad), bad))
+    {
+        let complaint = Rig::new(&wrong).run(&["check"]).refused();
+        assert!(complaint.contains("callgate.toml:"), "{reason}: {complaint}");
     }
 }
 

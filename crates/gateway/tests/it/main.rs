@@ -11,6 +11,7 @@ mod rig;
 mod config;
 mod serve;
 mod check;
+mod compiling;
 mod explain;
 mod approve;
 mod demo;

@@ -11,6 +11,9 @@ use tempfile::TempDir;
 /// The program under test.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_callgate");
 
+/// Compiled code of tests is kept beside what Cargo builds, and not among the user's own.
+pub(crate) const CACHES: (&str, &str) = ("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+
 /// A folder with a configuration.
 pub(crate) struct Rig {
     folder: TempDir,
@@ -33,8 +36,9 @@ impl Rig {
 
     /// Runs the program in the folder, to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        let output = Command::new(PROGRAM).current_dir(self.folder.path()).args(arguments).output().unwrap();
-        Ran(output)
+        let mut command = Command::new(PROGRAM);
+        command.current_dir(self.folder.path()).args(arguments).env(CACHES.0, CACHES.1);
+        Ran(command.output().unwrap())
     }
 
     /// A session with `callgate serve` as that caller.
@@ -48,7 +52,7 @@ impl Rig {
             program: PROGRAM.into(),
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
             directory: Some(self.folder.path().into()),
-            ..callgate_mcp::Command::default()
+            environment: vec![(CACHES.0.into(), CACHES.1.into())],
         };
         Client::open("callgate", Transport::Child(command)).await.unwrap()
     }

@@ -4,6 +4,8 @@ use crate::abi::v0_1::bindings::callgate::host::log::{Host, Level};
 use crate::event::EventState;
 use crate::text::printable;
 
+use super::Capability;
+
 /// The target of everything that a listener writes.
 pub(crate) const LISTENER_LOG: &str = "callgate::listener";
 
@@ -12,6 +14,9 @@ const LINE: usize = 4_096;
 
 impl Host for EventState {
     async fn write(&mut self, level: Level, message: String) -> wasmtime::Result<()> {
+        if !self.grants.may(Capability::Log) || self.is_rehearsal() {
+            return Ok(());
+        }
         let line = printable(&message, LINE);
         // An empty line costs as well, so that the number of lines is bounded.
         if self.meter.take_log(line.len().max(16)) {

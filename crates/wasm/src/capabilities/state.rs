@@ -1,31 +1,34 @@
 //! `callgate:host/state` over the host's state store.
 
+use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use callgate_core::StateStore;
 use callgate_core::state::StateError;
+use tokio::time::{Instant, timeout_at};
 
 use crate::abi::v0_1::bindings::callgate::host::state::{Error, Host};
 use crate::event::EventState;
 use crate::limits::LimitExceeded;
 
-/// Whether a listener may use the state store.
-#[derive(Clone, Debug)]
-pub(crate) enum StateAccess {
-    /// It may, under its own name.
-    Granted(Arc<dyn StateStore>),
-    /// It may not.
-    Denied {
-        /// Whether the log was told already.
-        reported: Arc<AtomicBool>,
-    },
+use super::Capability;
+
+/// One call: the store, the listener's scope in it, and how long it may take.
+struct Call {
+    store: Arc<dyn StateStore>,
+    scope: Arc<str>,
+    until: Instant,
 }
 
-impl StateAccess {
-    pub(crate) fn denied() -> Self {
-        Self::Denied { reported: Arc::default() }
+impl Call {
+    /// A store that does not answer costs the guest a part of its time and not all of it. Whether what was asked is done
+    /// nevertheless is not known then, as with every store that can not be reached.
+    async fn answer<T>(&self, answer: impl Future<Output = Result<T, StateError>>) -> Result<T, Refusal> {
+        match timeout_at(self.until, answer).await {
+            Ok(answer) => Ok(answer?),
+            Err(_) => Err(StateError::Unavailable("the store did not answer in time".into()).into()),
+        }
     }
 }
 
@@ -54,26 +57,17 @@ impl From<LimitExceeded> for Refusal {
 type Answer<T> = wasmtime::Result<Result<T, Error>>;
 
 impl EventState {
-    /// The store and the listener's scope in it, if the listener may use it and has not used it too much.
-    fn state(&mut self, texts: &[&str]) -> Result<(Arc<dyn StateStore>, Arc<str>), Refusal> {
-        let scope = self.grants.listener.clone();
-        match &self.grants.state {
-            StateAccess::Granted(store) => {
-                let store = store.clone();
-                self.meter.take_state(texts.iter().map(|text| text.len()).sum())?;
-                Ok((store, scope))
-            }
-            StateAccess::Denied { reported } => {
-                if !reported.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(
-                        listener = &*scope,
-                        "the listener asked for state, which it was not granted; to grant it, write \
-                         `capabilities = [\"state\"]` under `[listener.{scope}]`"
-                    );
-                }
-                Err(Refusal::Answer(Error::Denied))
-            }
+    /// A call, if the listener may use the store and has not used it too much.
+    fn state(&mut self, texts: &[&str]) -> Result<Call, Refusal> {
+        if !self.grants.may(Capability::State) {
+            return Err(Refusal::Answer(Error::Denied));
         }
+        self.meter.take_state(texts.iter().map(|text| text.len()).sum())?;
+        let store = match self.is_rehearsal() {
+            true => self.uses.scratch.store(),
+            false => self.grants.state.clone(),
+        };
+        Ok(Call { store, scope: self.grants.listener.clone(), until: self.uses.patience.until(None) })
     }
 
     fn received(&mut self, value: Option<String>) -> Result<Option<String>, Refusal> {
@@ -97,8 +91,8 @@ fn expiry(millis: Option<u32>) -> Option<Duration> {
 impl Host for EventState {
     async fn get(&mut self, key: String) -> Answer<Option<String>> {
         let result = async {
-            let (store, scope) = self.state(&[&key])?;
-            let value = store.get(&scope, &key).await?;
+            let call = self.state(&[&key])?;
+            let value = call.answer(call.store.get(&call.scope, &key)).await?;
             self.received(value)
         };
         answer(result.await)
@@ -106,16 +100,16 @@ impl Host for EventState {
 
     async fn set(&mut self, key: String, value: String, expiry_ms: Option<u32>) -> Answer<()> {
         let result = async {
-            let (store, scope) = self.state(&[&key, &value])?;
-            Ok(store.set(&scope, &key, &value, expiry(expiry_ms)).await?)
+            let call = self.state(&[&key, &value])?;
+            call.answer(call.store.set(&call.scope, &key, &value, expiry(expiry_ms))).await
         };
         answer(result.await)
     }
 
     async fn put_if_absent(&mut self, key: String, value: String, expiry_ms: Option<u32>) -> Answer<Option<String>> {
         let result = async {
-            let (store, scope) = self.state(&[&key, &value])?;
-            let existing = store.put_if_absent(&scope, &key, &value, expiry(expiry_ms)).await?;
+            let call = self.state(&[&key, &value])?;
+            let existing = call.answer(call.store.put_if_absent(&call.scope, &key, &value, expiry(expiry_ms))).await?;
             self.received(existing)
         };
         answer(result.await)
@@ -131,24 +125,25 @@ impl Host for EventState {
         let result = async {
             let (expected, replacement) = (expected.as_deref(), replacement.as_deref());
             let texts = [&key, expected.unwrap_or_default(), replacement.unwrap_or_default()];
-            let (store, scope) = self.state(&texts)?;
-            Ok(store.compare_and_swap(&scope, &key, expected, replacement, expiry(expiry_ms)).await?)
+            let call = self.state(&texts)?;
+            let swapped = call.store.compare_and_swap(&call.scope, &key, expected, replacement, expiry(expiry_ms));
+            call.answer(swapped).await
         };
         answer(result.await)
     }
 
     async fn increment(&mut self, key: String, by: i32, expiry_ms: Option<u32>) -> Answer<i32> {
         let result = async {
-            let (store, scope) = self.state(&[&key])?;
-            Ok(store.increment(&scope, &key, by, expiry(expiry_ms)).await?)
+            let call = self.state(&[&key])?;
+            call.answer(call.store.increment(&call.scope, &key, by, expiry(expiry_ms))).await
         };
         answer(result.await)
     }
 
     async fn remove(&mut self, key: String) -> Answer<bool> {
         let result = async {
-            let (store, scope) = self.state(&[&key])?;
-            Ok(store.delete(&scope, &key).await?)
+            let call = self.state(&[&key])?;
+            call.answer(call.store.delete(&call.scope, &key)).await
         };
         answer(result.await)
     }

@@ -1,8 +1,13 @@
-//! WASI, because every toolchain drags it in: all of it is linked, over a context that has nothing.
+//! WASI, because every toolchain drags it in: all of it is linked, over a context that has what the listener was granted.
 
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime_wasi::p2::bindings::{clocks, filesystem, sockets};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
 
+use crate::event::EventState;
 use crate::limits::Tail;
+
+use super::{Grants, http};
 
 /// The most random bytes that a guest gets at once.
 const RANDOM: u64 = 64 << 10;
@@ -38,15 +43,33 @@ pub(crate) const INTERFACES: [&str; 27] = [
     "wasi:sockets/udp-create-socket",
 ];
 
-/// A context without environment, arguments, input, files and network. Clocks and random bytes work: without them language
-/// runtimes do not start.
-pub(crate) fn context(output: &Tail) -> WasiCtx {
-    WasiCtxBuilder::new()
+// INVARIANT: only async functions of WASI are linked. Sync ones block a thread of the runtime, and panic on it.
+/// Links all of WASI, and over it those interfaces that say what was not granted.
+pub(crate) fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
+    type Own = HasSelf<EventState>;
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    http::link(linker)?;
+    linker.allow_shadowing(true);
+    clocks::wall_clock::add_to_linker::<_, Own>(linker, |state| state)?;
+    filesystem::preopens::add_to_linker::<_, Own>(linker, |state| state)?;
+    sockets::tcp_create_socket::add_to_linker::<_, Own>(linker, |state| state)?;
+    sockets::udp_create_socket::add_to_linker::<_, Own>(linker, |state| state)?;
+    sockets::ip_name_lookup::add_to_linker::<_, Own>(linker, |state| state)?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+/// A context without environment, arguments, input and network, and with the folders that were granted. Random bytes and the
+/// monotonic clock always work: without them language runtimes do not start.
+pub(crate) fn context(output: &Tail, grants: &Grants) -> WasiCtx {
+    let mut context = WasiCtxBuilder::new()
         .stdout(output.clone())
         .stderr(output.clone())
         .max_random_size(RANDOM)
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false)
-        .build()
+        .build();
+    grants.folders.open_in(&mut context);
+    context
 }

@@ -4,6 +4,9 @@ use std::io;
 
 use crate::abi::Hook;
 
+use super::sections::MOST_LEVELS;
+use super::shape::Difference;
+
 /// Why a component does not load. Every message ends in what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -68,11 +71,47 @@ pub enum LoadError {
     /// It is a component of another binary format.
     #[error("it is WebAssembly in a binary format that this version can not read; build it with current tools")]
     UnknownFormat,
+    /// Components lie in it one inside the other, too many.
+    #[error("components lie in it more than {MOST_LEVELS} deep; build it so that they lie side by side")]
+    TooDeep,
     /// It does not compile.
     #[error(
-        "it does not compile ({0}); build it again, without features that are off here (64-bit memory, threads, multiple memories)"
+        "it does not compile ({0}); build it again, without features that are off here (64-bit memory, threads, several memories in one module, relaxed SIMD)"
     )]
     Invalid(String),
+    /// It is still being compiled at the deadline.
+    #[error(
+        "it was not compiled within {seconds} s; build a smaller component, without debug information, or allow more time"
+    )]
+    CompileTooLong {
+        /// How long it may take.
+        seconds: f64,
+    },
+    /// Another component is still being compiled at the deadline.
+    #[error(
+        "another component was being compiled for {seconds} s and only one is at a time; try again, or look for the one that takes so long"
+    )]
+    CompilerBusy {
+        /// How long it may wait.
+        seconds: f64,
+    },
+    /// The process or thread that compiles does not start.
+    #[error("the compiler does not start ({0}); see that the program is where it was when this process started")]
+    CompilerMissing(#[source] io::Error),
+    /// The process that compiles ended without a word.
+    #[error(
+        "the compiler ended without a result ({how}), having {} MiB of memory at the most; build a smaller component or allow more memory",
+        .memory >> 20
+    )]
+    CompilerDied {
+        /// How it ended.
+        how: String,
+        /// How much memory it was allowed, in bytes.
+        memory: u64,
+    },
+    /// The process that compiles is another program, or another version of this one.
+    #[error("the compiler is of another version than this process; start this process again")]
+    CompilerDiffers,
     /// It exports no hook.
     #[error("it exports no hook of a listener but {}; export at least one of {}", listed(.exports), hooks())]
     NoHook {
@@ -94,8 +133,17 @@ pub enum LoadError {
         imports: Vec<String>,
     },
     /// A hook or an import has another type than the interface of that name.
-    #[error("an interface has another shape than its name says ({0}); build it against the WIT files of this version")]
-    WrongShape(String),
+    #[error(
+        "{interface} is another one than here: its `{item}` {difference}; build it against the WIT files of this version"
+    )]
+    WrongShape {
+        /// The interface that differs.
+        interface: String,
+        /// The function or resource in it.
+        item: String,
+        /// How it differs.
+        difference: Difference,
+    },
     /// The task that loads it was ended.
     #[error("loading was interrupted; try again")]
     Interrupted,
@@ -107,4 +155,46 @@ fn listed(names: &[String]) -> String {
 
 fn hooks() -> String {
     Hook::ALL.map(Hook::interface).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_says_what_to_do() {
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let all = [
+            LoadError::Missing,
+            LoadError::NotAFile,
+            LoadError::Unreadable(gone()),
+            LoadError::Empty,
+            LoadError::TooLarge { size: 2, most: 1 },
+            LoadError::DigestMismatch { expected: "a".into(), actual: "b".into() },
+            LoadError::Html,
+            LoadError::Text,
+            LoadError::NotWasm,
+            LoadError::Truncated { section: "header" },
+            LoadError::CoreModule,
+            LoadError::Precompiled,
+            LoadError::UnknownFormat,
+            LoadError::TooDeep,
+            LoadError::Invalid("bad".into()),
+            LoadError::CompileTooLong { seconds: 0.5 },
+            LoadError::CompilerBusy { seconds: 120.0 },
+            LoadError::CompilerMissing(gone()),
+            LoadError::CompilerDied { how: "signal: 9".into(), memory: 2 << 30 },
+            LoadError::CompilerDiffers,
+            LoadError::NoHook { exports: Vec::new() },
+            LoadError::WrongVersion { wanted: "a".into(), available: "b" },
+            LoadError::UnknownImport { imports: Vec::new() },
+            LoadError::WrongShape { interface: "a".into(), item: "b".into(), difference: Difference::Missing },
+            LoadError::Interrupted,
+        ];
+        for error in all {
+            let message = error.to_string();
+            let (_, advice) = message.split_once("; ").unwrap_or_else(|| panic!("{message}"));
+            assert!(advice.len() > 8 && !message.ends_with('.'), "{message}");
+        }
+    }
 }

@@ -4,15 +4,18 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::abi::Hook;
-use crate::capabilities::{Capability, WASI_INTERFACES, is_http};
+use crate::capabilities::{Capability, HTTP_INTERFACES, WASI_INTERFACES};
 use crate::text::printable;
 
-use super::sections::cut_off;
+use super::sections::{cut_off, too_deep};
 use super::{Import, LoadError, Standing};
 
 const MAGIC: &[u8] = b"\0asm";
 const CORE_MODULE: &[u8] = &[1, 0, 0, 0];
 const COMPONENT: &[u8] = &[0x0d, 0, 1, 0];
+
+/// The line of WASI that is linked.
+const WASI: &str = "WASI 0.2";
 
 /// The most characters of a name that a component chose.
 const NAME: usize = 200;
@@ -29,7 +32,11 @@ pub(super) fn check_bytes(bytes: &[u8]) -> Result<(), LoadError> {
     let Some((format, _)) = rest.split_at_checked(4) else { return Err(LoadError::Truncated { section: "header" }) };
     match format {
         CORE_MODULE => Err(LoadError::CoreModule),
-        COMPONENT => cut_off(bytes).map_or(Ok(()), |section| Err(LoadError::Truncated { section })),
+        COMPONENT => match cut_off(bytes) {
+            Some(section) => Err(LoadError::Truncated { section }),
+            None if too_deep(bytes) => Err(LoadError::TooDeep),
+            None => Ok(()),
+        },
         _ => Err(LoadError::UnknownFormat),
     }
 }
@@ -69,6 +76,9 @@ pub(super) fn check_surface(engine: &Engine, component: &Component) -> Result<Su
     for name in imported {
         match standing(&name) {
             Some(standing) => imports.push(Import { name, standing }),
+            None if of_another_wasi(&name) => {
+                return Err(LoadError::WrongVersion { wanted: printable(&name, NAME), available: WASI });
+            }
             None => unknown.push(name),
         }
     }
@@ -92,19 +102,28 @@ fn check_version(name: &str) -> Result<(), LoadError> {
     Err(LoadError::WrongVersion { wanted: printable(name, NAME), available })
 }
 
+/// Whether a later or earlier line of what is linked here has it: an interface may have been new or gone by then.
+fn of_another_wasi(name: &str) -> bool {
+    let package = |interface: &str| interface.split_once('/').map(|(package, _)| package.to_owned());
+    let ours = WASI_INTERFACES.iter().any(|linked| package(linked) == package(interface(name)));
+    (ours || is_http(name)) && !version(name).starts_with("0.2.")
+}
+
 fn standing(name: &str) -> Option<Standing> {
-    match interface(name) {
-        "callgate:host/log" | "callgate:host/config" => Some(Standing::Provided),
+    let interface = interface(name);
+    match interface {
+        "callgate:host/config" => Some(Standing::Provided),
         "callgate:listener/types" | "callgate:listener/registry" => Some(Standing::Provided),
+        "callgate:host/log" => Some(Standing::Granted(Capability::Log)),
         "callgate:host/state" => Some(Standing::Granted(Capability::State)),
         wasi if wasi.starts_with("wasi:") && !version(name).starts_with("0.2.") => None,
-        http if is_http(http) => Some(Standing::Refused),
-        wasi if WASI_INTERFACES.contains(&wasi) => {
-            Some(match wasi.starts_with("wasi:clocks/") || wasi.starts_with("wasi:random/") {
-                true => Standing::Provided,
-                false => Standing::Empty,
-            })
-        }
+        http if HTTP_INTERFACES.contains(&http) => Some(Standing::Granted(Capability::Http)),
+        "wasi:clocks/wall-clock" => Some(Standing::Granted(Capability::Clocks)),
+        wasi if WASI_INTERFACES.contains(&wasi) => Some(match wasi.split_once('/') {
+            Some(("wasi:clocks" | "wasi:random" | "wasi:io", _)) => Standing::Provided,
+            Some(("wasi:filesystem", _)) => Standing::Granted(Capability::Folder),
+            _ => Standing::Empty,
+        }),
         _ => None,
     }
 }
@@ -160,14 +179,33 @@ mod tests {
     }
 
     #[test]
+    fn another_line_of_wasi_is_told_from_what_is_unknown() {
+        for other in ["wasi:cli/exit@0.3.0", "wasi:cli/types@0.3.0", "wasi:http/types@0.3.0", "wasi:io/streams@0.1.9"] {
+            assert!(of_another_wasi(other), "{other}");
+        }
+        for unknown in ["wasi:cli/unheard-of@0.2.0", "wasi:nn/graph@0.3.0", "acme:evil/exec@1.0.0", "env"] {
+            assert!(!of_another_wasi(unknown), "{unknown}");
+        }
+    }
+
+    #[test]
     fn an_import_is_granted_by_its_name() {
         assert_eq!(standing("wasi:random/random@0.2.6"), Some(Standing::Provided));
-        assert_eq!(standing("wasi:filesystem/types@0.2.0"), Some(Standing::Empty));
-        assert_eq!(standing("wasi:http/outgoing-handler@0.2.3"), Some(Standing::Refused));
-        assert_eq!(standing("callgate:host/state@0.1.0"), Some(Standing::Granted(Capability::State)));
+        assert_eq!(standing("wasi:sockets/tcp@0.2.0"), Some(Standing::Empty));
+        let granted = [
+            ("wasi:filesystem/types@0.2.0", Capability::Folder),
+            ("wasi:http/outgoing-handler@0.2.3", Capability::Http),
+            ("wasi:clocks/wall-clock@0.2.0", Capability::Clocks),
+            ("callgate:host/state@0.1.0", Capability::State),
+            ("callgate:host/log@0.1.0", Capability::Log),
+        ];
+        for (name, capability) in granted {
+            assert_eq!(standing(name), Some(Standing::Granted(capability)), "{name}");
+        }
         for unknown in [
             "wasi:cli/run@0.3.0",
             "wasi:cli/unheard-of@0.2.0",
+            "wasi:http/incoming-handler@0.2.0",
             "acme:evil/exec@1.0.0",
             "callgate:host/shell@0.1.0",
             "env",

@@ -16,6 +16,11 @@ const NAMES: [&str; 12] = [
     "export section",
 ];
 
+/// The number of the section that holds a component.
+const NESTED: u8 = 4;
+/// How deep components may lie in one another. One in Python has two levels.
+pub(super) const MOST_LEVELS: usize = 32;
+
 /// The section that the file ends within, if it does.
 pub(super) fn cut_off(bytes: &[u8]) -> Option<&'static str> {
     let Some((_, mut rest)) = bytes.split_at_checked(8) else { return Some("header") };
@@ -26,6 +31,30 @@ pub(super) fn cut_off(bytes: &[u8]) -> Option<&'static str> {
         rest = next;
     }
     None
+}
+
+/// Whether components lie in one another deeper than any build leaves them. An engine keeps what it knows of every level
+/// above the one that it reads, so a few megabytes of nothing but levels would take all the memory there is.
+pub(super) fn too_deep(bytes: &[u8]) -> bool {
+    let Some((_, sections)) = bytes.split_at_checked(8) else { return false };
+    // What is left of each level, from the outside in.
+    let mut levels = vec![sections];
+    while let Some(level) = levels.pop() {
+        let Some((number, after)) = level.split_first() else { continue };
+        // What does not add up is the engine's to name.
+        let Some((size, body)) = unsigned(after) else { return false };
+        let Some((body, next)) = body.split_at_checked(size) else { return false };
+        levels.push(next);
+        if *number == NESTED
+            && let Some((_, sections)) = body.split_at_checked(8)
+        {
+            levels.push(sections);
+        }
+        if levels.len() > MOST_LEVELS {
+            return true;
+        }
+    }
+    false
 }
 
 /// Reads an unsigned LEB128 number of at most 32 bits.
@@ -56,6 +85,21 @@ mod tests {
             assert_eq!(cut_off(&whole[..length]), Some(section), "{length}");
         }
         assert_eq!(cut_off(&whole[..15]), Some("export section"));
+    }
+
+    #[test]
+    fn components_in_one_another_are_counted() {
+        let nested = |levels: usize| {
+            (1..levels).fold(HEADER.to_vec(), |inner, _| {
+                let size = [(inner.len() & 0x7f) as u8 | 0x80, (inner.len() >> 7) as u8];
+                [&HEADER[..], &[NESTED], &size[..], &inner, &[0, 1, 0], &[NESTED, 8], &HEADER].concat()
+            })
+        };
+        assert!(!too_deep(&nested(1)) && !too_deep(&nested(MOST_LEVELS)));
+        assert!(too_deep(&nested(MOST_LEVELS + 1)));
+        assert!(!too_deep(&[&HEADER[..], &[NESTED, 100, 0]].concat()), "that is cut off");
+        let side_by_side = [&[NESTED, 8][..], &HEADER].concat().repeat(1_000);
+        assert!(!too_deep(&[&HEADER[..], &side_by_side].concat()));
     }
 
     #[test]

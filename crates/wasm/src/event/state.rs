@@ -8,7 +8,7 @@ use wasmtime::UpdateDeadline;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use crate::capabilities::{self, Grants, LISTENER_LOG};
+use crate::capabilities::{self, Grants, LISTENER_LOG, Uses};
 use crate::limits::{Meter, SandboxLimits, Tail};
 use crate::text::printable;
 
@@ -29,12 +29,13 @@ pub(crate) struct EventState {
     /// The rows under decision; none for hooks that decide over no rows.
     pub(crate) registry: Option<Arc<ToolRegistry>>,
     pub(crate) meter: Meter,
+    pub(crate) uses: Uses,
     stage: Stage,
     end: Instant,
     turn: Turn,
     output: Tail,
     wasi: WasiCtx,
-    table: ResourceTable,
+    pub(crate) table: ResourceTable,
 }
 
 impl WasiView for EventState {
@@ -57,10 +58,11 @@ impl EventState {
     ) -> Self {
         let output = Tail::new(limits.stderr);
         let mut table = ResourceTable::new();
-        table.set_max_capacity(limits.handles);
-        let wasi = capabilities::context(&output);
+        table.set_max_capacity(grants.folders.handles(limits.handles));
+        let wasi = capabilities::context(&output, &grants);
+        let uses = Uses::new(&grants, end);
         let (meter, stage, turn) = (Meter::new(limits), Stage::Preparation, Turn::new(turns));
-        Self { grants, registry, meter, stage, end, turn, output, wasi, table }
+        Self { grants, registry, meter, uses, stage, end, turn, output, wasi, table }
     }
 
     /// From here on the guest works for an event: what it may use is counted anew, and what it printed before is nobody's.
@@ -69,6 +71,7 @@ impl EventState {
         self.registry = registry;
         self.end = end;
         self.meter.begin_event(limits);
+        self.uses = Uses::new(&self.grants, end);
         self.output.clear();
     }
 

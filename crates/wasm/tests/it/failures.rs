@@ -226,16 +226,3 @@ async fn f1_the_other_hooks_fail_in_the_same_way() {
     // Listeners are not asked for hooks that they do not have. If one were, it would have failed.
     assert!(guest.before_call(&granted_call("read", "{}")).await.is_err());
 }
-
-#[tokio::test]
-async fn what_is_never_granted_is_there_and_ends_the_event_when_it_is_called() {
-    let imports = r#"
-      (import "wasi:http/outgoing-handler@0.2.0" "[constructor]request" (func $request (result i32)))
-      (import "wasi:http/outgoing-handler@0.2.0" "handle" (func $handle (param i32) (result i32)))
-      (import "wasi:io/poll@0.2.0" "[method]pollable.ready" (func $ready (param i32) (result i32)))"#;
-    let guest =
-        |body: &str| kit::component("http", &format!("{imports} {} {} {body})", kit::MEMORY, kit::BEFORE_DECIDE));
-    assert_eq!(before_call(&listener(guest(kit::PROCEED)).await).await, Ok(Verdict::Proceed));
-    let failure = failure(guest("(drop (call $ready (call $handle (call $request)))) (i32.const 0)")).await;
-    assert_trap(&failure, "wasi:http/outgoing-handler@0.2.0#[constructor]request");
-}

@@ -86,3 +86,16 @@ pub(crate) fn proceeding() -> Vec<u8> {
 pub(crate) fn denying(reason: &str) -> Vec<u8> {
     before_with(&format!("(data (i32.const 1024) \"{reason}\")"), &deny_with(reason.len()))
 }
+
+/// A few hundred kilobytes that take a compiler minutes: very many values live around a loop.
+pub(crate) fn compile_bomb() -> Vec<u8> {
+    use std::fmt::Write;
+
+    let mut body = String::new();
+    for number in 0..20_000 {
+        write!(body, "(local.set {number} (i32.add (local.get {number}) (local.get {})))", (number * 7_919) % 20_000)
+            .unwrap();
+    }
+    let locals = "i32 ".repeat(20_000);
+    wat::parse_str(format!("(component (core module (func (local {locals}) (loop {body} (br 0)))))")).unwrap()
+}

@@ -10,8 +10,14 @@ mod kit;
 mod sandbox;
 
 mod loading;
+mod any_bytes;
+mod skew;
+mod caching;
+mod compiling;
 mod decisions;
 mod failures;
+mod preparation;
 mod limits;
 mod isolation;
 mod state;
+mod capabilities;

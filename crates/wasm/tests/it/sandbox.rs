@@ -29,6 +29,8 @@ pub(crate) fn options() -> ListenerOptions {
         limits: patient(),
         config: BTreeMap::new(),
         capabilities: BTreeSet::new(),
+        http: None,
+        folders: Vec::new(),
         state: Arc::new(MemoryState::default()),
         hooks: None,
     }

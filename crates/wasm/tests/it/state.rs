@@ -115,12 +115,28 @@ async fn state_that_was_not_granted_answers_with_an_error() {
     assert_eq!(denial.reason(), "k");
 }
 
+/// Denies with the text of the error, which has to be that of a store that is not available.
+fn denies_for_the_error() -> Vec<u8> {
+    before_with(
+        READS_STATE,
+        &format!(
+            "{GET}
+             (if (i32.eqz (i32.load8_u (i32.const 64))) (then unreachable))
+             (if (i32.ne (i32.load8_u (i32.const 68)) (i32.const 3)) (then unreachable))
+             (i32.store8 (i32.const 4) (i32.const 1))
+             (i32.store (i32.const 8) (i32.load (i32.const 72))) (i32.store (i32.const 12) (i32.load (i32.const 76)))
+             (i32.const 0)"
+        ),
+    )
+}
+
 #[tokio::test]
-async fn f1_the_deadline_holds_in_a_host_call() {
-    let deadline = Duration::from_millis(50);
-    let limits = SandboxLimits { decision_deadline: deadline, ..patient() };
+async fn f1_a_store_that_does_not_answer_leaves_the_guest_time_to_decide() {
+    let limits = SandboxLimits { decision_deadline: Duration::from_secs(1), ..patient() };
     let options = ListenerOptions { limits, ..granted(Arc::new(StuckState::default())) };
-    assert_eq!(failure_with(denies_for_the_value(), options).await, ListenerFailure::Deadline(deadline));
+    let verdict = before_call(&listener_with(denies_for_the_error(), options).await).await;
+    let Ok(Verdict::Deny(denial)) = verdict else { panic!("{verdict:?}") };
+    assert_eq!(denial.reason(), "the store did not answer in time");
 }
 
 #[tokio::test]

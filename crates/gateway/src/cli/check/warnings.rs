@@ -6,7 +6,7 @@ use callgate_core::dispatcher::Reading;
 use callgate_core::listener::Listener;
 use callgate_core::registry::{Reach, Row};
 use callgate_core::{Caller, Dispatcher, ToolRegistry};
-use callgate_wasm::Standing;
+use callgate_wasm::{Capability, Standing};
 
 use super::super::hook_names;
 use super::upstream_of;
@@ -36,6 +36,7 @@ pub(super) async fn find(
     for ready in listeners {
         warnings.extend(left_out(config, ready));
         warnings.extend(not_granted(config, ready));
+        warnings.extend(granted_in_vain(config, ready));
     }
     for caller in config.callers.values() {
         let listing = dispatcher.list(Some(caller.clone())).await;
@@ -107,21 +108,40 @@ fn left_out(config: &Config, ready: &ReadyListener<'_>) -> Option<Warning> {
     })
 }
 
+/// What a component asks the host for and will not get. Interfaces of WASI are imported by every toolchain, mostly unused,
+/// so nothing is said of those.
 fn not_granted(config: &Config, ready: &ReadyListener<'_>) -> Vec<Warning> {
     let listener = ready.config;
-    let imports = ready.listener.component().imports();
-    let reasons = imports.iter().filter_map(|import| match import.standing {
-        Standing::Granted(capability) if !listener.capabilities.contains(&capability) => Some(format!(
-            "listener '{}' imports {}, which answers with an error: `capabilities` does not grant '{capability}'",
+    let ours = ready.listener.component().imports().iter().filter(|import| import.name.starts_with("callgate:host/"));
+    let reasons = ours.filter_map(|import| match import.standing {
+        Standing::Granted(capability) if !listener.grants(capability) => Some(format!(
+            "listener '{}' imports {}, which {}: `capabilities` does not grant '{capability}'",
             listener.name,
-            printable(&import.name)
+            printable(&import.name),
+            if capability == Capability::Log { "writes nothing" } else { "answers with an error" },
         )),
-        Standing::Refused => {
-            Some(format!("listener '{}' imports {}, which ends an event", listener.name, printable(&import.name)))
-        }
         _ => None,
     });
     reasons.map(|reason| at(config, listener.line, reason)).collect()
+}
+
+/// What is granted to a component that has no use for it; mostly it was meant for another one.
+fn granted_in_vain(config: &Config, ready: &ReadyListener<'_>) -> Vec<Warning> {
+    let listener = ready.config;
+    let imports = ready.listener.component().imports();
+    let imported = |capability| imports.iter().any(|import| import.standing == Standing::Granted(capability));
+    let vain = Capability::ALL.into_iter().filter(|it| listener.grants(*it) && !imported(*it));
+    vain.map(|capability| {
+        let line = match capability {
+            Capability::Http => listener.http.as_ref().map(|(_, line)| *line),
+            Capability::Folder => listener.folders.first().map(|(_, line)| *line),
+            _ => None,
+        };
+        let reason =
+            format!("listener '{}' is granted '{capability}' and its component does not ask for it", listener.name);
+        at(config, line.unwrap_or(listener.line), reason)
+    })
+    .collect()
 }
 
 /// A generic tool reaches what its neighbours hide (G9).

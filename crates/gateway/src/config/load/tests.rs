@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use callgate_core::registry::{Exposure, Reach};
-use callgate_wasm::Hook;
+use callgate_wasm::{Capability, FolderAccess, FolderGrant, Hook, HttpGrant, SandboxConfig, SandboxLimits};
 
 use super::*;
-use crate::config::StateLocation;
+use crate::config::{CacheLocation, StateLocation};
 
 /// Everything that the file can say. Listeners come last, as in the examples that users start from: wherever such a file
 /// is cut off, what is left is missing a gate that `listeners` names.
@@ -20,6 +20,12 @@ caller = "ada"
 
 [state]
 path = "state.sqlite"
+
+[sandbox]
+cache = "compiled"
+largest-component-mib = 64
+compile-seconds = 30
+compile-memory-mib = 512
 
 [upstream.files]
 command = ["node", "server.js", "/srv"]
@@ -66,8 +72,13 @@ fn a_full_file_says_what_it_means() {
     assert!(ada.has_role("reader") && ada.identity().tenant.as_deref() == Some("acme"));
     assert_eq!(config.state, StateLocation::File("etc/state.sqlite".into()));
 
+    let sandbox = &config.sandbox;
+    assert_eq!(sandbox.cache, CacheLocation::Folder("etc/compiled".into()));
+    assert_eq!((sandbox.largest_file, sandbox.compile_memory), (64 << 20, 512 << 20));
+    assert_eq!(sandbox.compile_deadline, Duration::from_secs(30));
+
     let [files] = config.upstreams.as_slice() else { panic!("{:?}", config.upstreams) };
-    assert_eq!((files.command.program.as_str(), files.line), ("node", 14));
+    assert_eq!((files.command.program.as_str(), files.line), ("node", 20));
     assert_eq!(files.command.directory.as_deref(), Some(Path::new("etc/work")));
     assert_eq!((files.unlisted, files.section.as_str()), (Exposure::Withheld, "documents"));
     assert_eq!(files.tools["fetch"].reach, Reach::Generic);
@@ -81,7 +92,34 @@ fn a_full_file_says_what_it_means() {
     assert_eq!(mode.limits.decision_deadline, Duration::from_millis(20));
     assert_eq!(mode.values["writer"].as_str(), "[\"files__*\"]");
     assert_eq!((trail.limits.memory, trail.limits.stderr, trail.limits.concurrency), (16 << 20, 4 << 10, 2));
-    assert_eq!(gate.hooks.as_deref(), Some([(Hook::BeforeCall, 32)].as_slice()));
+    assert_eq!(gate.hooks.as_deref(), Some([(Hook::BeforeCall, 38)].as_slice()));
+}
+
+#[test]
+fn every_limit_of_the_file_is_the_limit_of_that_name() {
+    let text = "listeners = [\"a\"]\n[listener.a]\ncomponent = \"a.wasm\"\ndeadline-ms = 1\n[listener.a.limits]\n\
+                memory-mib = 2\ntable-elements = 3\ninstances = 4\nhandles = 5\nhostcall-fuel-mib = 6\nhost-calls = 7\n\
+                payload-kib = 8\noutput-kib = 9\nstderr-kib = 10\nlog-kib = 11\nstate-kib = 12\nconcurrency = 13\n\
+                ready = 14\npreparation-ms = 15";
+    let expected = SandboxLimits {
+        decision_deadline: Duration::from_millis(1),
+        report_deadline: Duration::from_millis(1),
+        memory: 2 << 20,
+        table_elements: 3,
+        instances: 4,
+        handles: 5,
+        hostcall_fuel: 6 << 20,
+        host_calls: 7,
+        payload: 8 << 10,
+        output: 9 << 10,
+        stderr: 10 << 10,
+        log: 11 << 10,
+        state: 12 << 10,
+        concurrency: 13,
+        ready: 14,
+        preparation_deadline: Duration::from_millis(15),
+    };
+    assert_eq!(parse(text).unwrap().listeners[0].limits, expected);
 }
 
 #[test]
@@ -89,6 +127,21 @@ fn a_small_file_is_enough() {
     let config = parse("listeners = []").unwrap();
     assert_eq!(config.state, StateLocation::File("etc/callgate-state.sqlite".into()));
     assert!(config.stdio_caller.is_none() && config.listeners.is_empty());
+    assert_eq!(config.sandbox.cache, CacheLocation::User);
+    assert_eq!(config.sandbox.largest_file, SandboxConfig::default().largest_file);
+}
+
+#[test]
+fn the_cache_is_a_folder_or_a_switch() {
+    let cache = |value: &str| parse(&format!("listeners = []\n[sandbox]\ncache = {value}")).map(|it| it.sandbox.cache);
+    assert_eq!(cache("true").unwrap(), CacheLocation::User);
+    assert_eq!(cache("false").unwrap(), CacheLocation::Off);
+    assert_eq!(cache("'/var/cache/x'").unwrap(), CacheLocation::Folder("/var/cache/x".into()));
+    let problems = cache("1").unwrap_err().to_string();
+    assert!(
+        problems.contains("callgate.toml:3: ") && problems.contains("path of a folder, true or false"),
+        "{problems}"
+    );
 }
 
 /// What a file lets through, to compare a file with its beginnings.
@@ -138,6 +191,21 @@ fn a_fault_is_named_with_its_line_and_reason() {
             4,
             "unknown variant `net`",
         ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\n[listener.g.http]\norigins = [\"a.com\"]",
+            5,
+            "'a.com': an origin begins with http:// or https://",
+        ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\n[listener.g.http]\nprivate-networks = true",
+            4,
+            "missing field `origins`",
+        ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\n[[listener.g.folder]]\npath = \".\"\nas = \"/a\"",
+            4,
+            "missing field `access`",
+        ),
         ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nsha256 = \"12\"", 4, "64 hex digits"),
         ("listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\ndeadline-ms = 0", 4, "0 is not a number from 1"),
         (
@@ -169,6 +237,30 @@ fn a_fault_is_named_with_its_line_and_reason() {
     }
     let problems = parse(&format!("listeners = []\n{upstream}[permissions.a]\n\"read\" = []")).unwrap_err();
     assert_eq!(problems.to_string(), "etc/callgate.toml:6: 'read' is not a method: UPSTREAM/TOOL");
+}
+
+#[test]
+fn what_a_listener_may_reach_is_written_in_its_tables() {
+    let config = parse(
+        "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\ncapabilities = [\"log\", \"clocks\"]\n\
+         [listener.g.http]\norigins = [\"https://A.example:443\", \"https://a.example\"]\ntimeout-ms = 20\n\
+         max-request-kib = 1\nmax-response-kib = 2\nmax-requests = 3\nroot-certificates = \"ca.pem\"\n\
+         [[listener.g.folder]]\npath = \"policy\"\nas = \"/policy\"\naccess = \"read-write\"",
+    );
+    let listener = config.unwrap().listeners.remove(0);
+    let granted: Vec<_> = Capability::ALL.into_iter().filter(|capability| listener.grants(*capability)).collect();
+    assert_eq!(granted, [Capability::Log, Capability::Clocks, Capability::Http, Capability::Folder]);
+    let expected = HttpGrant {
+        timeout: Some(Duration::from_millis(20)),
+        request: 1 << 10,
+        response: 2 << 10,
+        requests: 3,
+        roots: Some("etc/ca.pem".into()),
+        ..HttpGrant::to(["https://a.example".parse().unwrap()])
+    };
+    assert_eq!(listener.http, Some((expected, 5)));
+    let folder = FolderGrant { path: "etc/policy".into(), guest: "/policy".into(), access: FolderAccess::ReadWrite };
+    assert_eq!(listener.folders, [(folder, 12)]);
 }
 
 #[test]
