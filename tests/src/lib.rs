@@ -12,6 +12,9 @@ pub mod host;
 pub mod tools;
 pub mod records;
 
+pub mod soak;
+pub mod usage;
+
 pub mod gateway;
 pub mod wire;
 pub mod clients;

@@ -22,4 +22,6 @@ mod governed_peers;
 mod matrix;
 mod refuses_to_start;
 
+mod soak;
+
 mod peers;

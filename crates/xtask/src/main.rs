@@ -29,7 +29,8 @@ cargo xtask COMMAND
   demo [ARGS…]      build everything and show one governed session; ARGS go to `callgate demo`
   test              every check and test, cheapest first; stops at the first that fails
   mutants [ARGS…]   mutate the modules of callgate-core that decide; ARGS go to `cargo mutants`
-  bench [ARGS…]     every benchmark; ARGS go to `cargo bench`
+  bench [ARGS…]     what governance costs, in one run; `--json`, and the names of sections
+  soak              many calls and many loads, and how memory grows meanwhile
   fuzz [ARGS…]      fuzz targets, a minute each; ARGS are targets, `--seconds N`, or a target and a file to try again
   guests            only build the guests, into target/guests
   peers             only install the peers from the registries, into target/peers";
@@ -58,6 +59,7 @@ fn run(command: &str, rest: &[String]) -> Result<()> {
         "mutants" => mutants::run(&workspace, rest),
         "bench" => bench::run(&workspace, rest),
         "fuzz" => fuzz::run(&workspace, rest),
+        "soak" => bench::soak(&workspace),
         "guests" => guests::build(&workspace),
         "peers" => peers::install(&workspace),
         "" | "help" | "-h" | "--help" => {

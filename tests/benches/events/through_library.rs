@@ -1,40 +1,99 @@
-//! A whole governed call in process, to a tool that does nothing.
+//! A whole governed call in process, to a tool that does nothing, and where its time goes.
 
 use std::sync::Arc;
 
-use callgate_core::listener::Hooks;
+use callgate_core::listener::{GrantQuery, Listener};
 use callgate_core::registry::Tool;
-use callgate_core::testing::{Recorder, caller, dispatcher, request, row, subscription};
-use callgate_core::tool::ToolProvider;
-use callgate_core::{Dispatcher, Json, Outcome, Subscription};
-use callgate_wasm::{Sandbox, SandboxConfig};
+use callgate_core::testing::{Scripted, caller, dispatcher, granted_call, request, row, subscription};
+use callgate_core::{CallReport, Dispatcher, Json, Outcome, ToolRegistry};
+use callgate_wasm::WasmListener;
 
-use crate::measure::Table;
-use crate::one_event::puppet;
+use crate::guests::{AFTER_CALL, BEFORE_CALL, GRANT, Guest, all_ready};
+use crate::measure::{Round, Table, round_after};
+use crate::native::{Idle, Native};
+use crate::one_event::{SMALL, fresh, warm};
 
-pub(crate) async fn measure(table: &mut Table) {
-    let sandbox = Sandbox::new(SandboxConfig::default()).expect("the sandbox starts");
-    let mut listeners = Vec::new();
-    for (name, hooks) in [
-        ("grant", Hooks { grant: true, ..Hooks::default() }),
-        ("before", Hooks { before_call: true, ..Hooks::default() }),
-        ("after", Hooks { after_call: true, ..Hooks::default() }),
-    ] {
-        listeners.push(subscription(name, Arc::new(puppet(&sandbox, name, hooks).await)));
+const TOOL: &str = "read";
+
+pub(crate) async fn measure(guest: &Guest) -> Vec<Table> {
+    let hooks = [GRANT, BEFORE_CALL, BEFORE_CALL, AFTER_CALL];
+    let natives = over(hooks.map(|hooks| Arc::new(Native(hooks)) as Arc<dyn Listener>));
+    let four = hooks.map(|hooks| guest.listener(hooks));
+    let governed = over(four.clone().map(|it| it as Arc<dyn Listener>));
+
+    let mut calls = Table::of_times("a whole call in the library: grant, 2 before, 1 after");
+    let times = calls.compare(vec![
+        ("no listener".into(), calling(&over([]), &[])),
+        ("four native listeners".into(), calling(&natives, &[])),
+        ("four in Rust, instances ready".into(), calling(&governed, &four)),
+        ("four in Rust, back to back".into(), calling(&governed, &[])),
+    ]);
+    let [bare, native, governed, _] = times.await.try_into().expect("four were measured");
+
+    let [grant, before, _, after] = four;
+    let call = Arc::new(granted_call(TOOL, SMALL));
+    let mut events = Table::of_times("its events alone, instances ready");
+    let times = events.compare(vec![
+        ("before-call: warm".into(), warm(guest, &call).await),
+        ("before-call: fresh".into(), fresh(&before, &call)),
+        ("grant: fresh".into(), granting(grant)),
+        ("after-call: fresh".into(), reporting(after, report().await)),
+    ]);
+    let [_, before, grant, after] = times.await.try_into().expect("four were measured");
+
+    let mut parts = Table::new("where the time of the governed call goes, by medians", &["µs"]);
+    let known = [
+        ("the call without listeners", bare.p50),
+        ("the dispatcher's part for four listeners", native.p50 - bare.p50),
+        ("the grant event", grant.p50),
+        ("two before-call events", 2.0 * before.p50),
+        ("the after-call event", after.p50),
+    ];
+    let rest = governed.p50 - known.iter().map(|(_, time)| time).sum::<f64>();
+    for (what, time) in known.into_iter().chain([("not in these", rest), ("the governed call", governed.p50)]) {
+        parts.add(what, vec![time]);
     }
-    time(table, "call through the library: no listener", Vec::new()).await;
-    time(table, "call through the library: grant, before-call and after-call", listeners).await;
+    vec![calls, events, parts]
 }
 
-async fn time(table: &mut Table, what: &str, listeners: Vec<Subscription>) {
-    let provider: Arc<dyn ToolProvider> = Arc::new(Recorder::default());
+fn over<const N: usize>(listeners: [Arc<dyn Listener>; N]) -> Dispatcher {
     let definition = Json::parse(r#"{"name":"read"}"#).expect("it is JSON");
-    let dispatcher: Dispatcher = dispatcher(vec![Tool::new(row("read"), definition, provider)], listeners);
-    let ada = caller("ada", &["writer"]);
-    table
-        .time(what, 10_000, async || {
-            let outcome = dispatcher.call(request(Some(ada.clone()), "read", r#"{"path":"/srv/a.txt"}"#)).await;
+    let listeners = listeners.map(|it| subscription("policy", it));
+    dispatcher(vec![Tool::new(row(TOOL), definition, Arc::new(Idle))], listeners.into())
+}
+
+/// Calls through that dispatcher, each as soon as these listeners are ready for it.
+fn calling(dispatcher: &Dispatcher, listeners: &[Arc<WasmListener>]) -> Round {
+    let (dispatcher, ada) = (dispatcher.clone(), caller("ada", &["reader"]));
+    round_after(all_ready(listeners), move || {
+        let (dispatcher, request) = (dispatcher.clone(), request(Some(ada.clone()), TOOL, SMALL));
+        async move {
+            let outcome = dispatcher.call(request).await;
             assert!(matches!(outcome, Outcome::Executed(_)), "{outcome:?}");
-        })
-        .await;
+        }
+    })
+}
+
+fn granting(listener: Arc<WasmListener>) -> Round {
+    let registry = ToolRegistry::new([callgate_core::testing::tool(TOOL)]).expect("one name");
+    let query = Arc::new(GrantQuery { caller: caller("ada", &["reader"]), registry: Arc::new(registry) });
+    round_after(all_ready(&[listener.clone()]), move || {
+        let (listener, query) = (listener.clone(), query.clone());
+        async move { drop(listener.grant(&query).await.expect("it decides")) }
+    })
+}
+
+fn reporting(listener: Arc<WasmListener>, report: CallReport) -> Round {
+    let report = Arc::new(report);
+    round_after(all_ready(&[listener.clone()]), move || {
+        let (listener, report) = (listener.clone(), report.clone());
+        async move { listener.after_call(&report).await.expect("it takes note") }
+    })
+}
+
+/// What an after-call listener is told of such a call.
+async fn report() -> CallReport {
+    let listener = Arc::new(Scripted::default().on_after_call(|_| Ok(())));
+    calling(&over([listener.clone()]), &[])().await;
+    listener.reports().pop().expect("the call was reported")
 }

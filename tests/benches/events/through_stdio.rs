@@ -2,35 +2,42 @@
 
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 
 use callgate_tests::built;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::Mutex;
 
-use crate::measure::Table;
+use crate::measure::{Round, Table, round};
 use crate::upstream::ARGUMENT;
 
-const ROUNDS: usize = 3_000;
-
-pub(crate) async fn measure(table: &mut Table) {
+pub(crate) async fn measure() -> Table {
     let this = std::env::current_exe().expect("a benchmark is a file");
-    let mut server = Command::new(&this);
-    server.arg(ARGUMENT);
-    time(table, "call over stdio: no gateway", server).await;
     build_gateway();
     let folder = TempDir::new().expect("a folder can be made");
-    for (what, listeners) in [
-        ("call over stdio: gateway, no listener", ""),
-        ("call over stdio: gateway, grant, before-call and after-call", "\"grant\", \"before\", \"after\""),
-    ] {
-        let file = folder.path().join("callgate.toml");
+    let gateway = |name: &str, listeners: &str| {
+        let file = folder.path().join(name);
         std::fs::write(&file, configuration(&this, listeners)).expect("the folder can be written");
         let mut gateway = Command::new(built::callgate());
         gateway.arg("serve").arg("--config").arg(&file).current_dir(folder.path());
-        time(table, what, gateway).await;
+        gateway
+    };
+    let mut server = Command::new(&this);
+    server.arg(ARGUMENT);
+    let mut subjects = Vec::new();
+    for (what, server) in [
+        ("no gateway", server),
+        ("gateway, no listener", gateway("none.toml", "")),
+        ("gateway, grant, before-call and after-call in Rust", gateway("three.toml", r#""grant", "before", "after""#)),
+    ] {
+        subjects.push((what.to_owned(), calling(server).await));
     }
+    let mut table = Table::of_times("a whole call over stdio");
+    table.compare(subjects).await;
+    table
 }
 
 /// Cargo builds the binary for no benchmark of another package, and one that is there may be older than the rest.
@@ -50,35 +57,37 @@ fn build_gateway() {
 }
 
 fn configuration(server: &Path, listeners: &str) -> String {
-    let puppet = built::guest("puppet");
+    let policy = built::guest("policy");
     let tables: String = [("grant", "grant"), ("before", "before-call"), ("after", "after-call")]
         .into_iter()
         .filter(|(name, _)| listeners.contains(name))
         .map(|(name, hook)| {
-            format!("[listener.{name}]\ncomponent = {puppet:?}\nhooks = [\"{hook}\"]\ndeadline-ms = 60000\n")
+            format!("[listener.{name}]\ncomponent = {policy:?}\nhooks = [\"{hook}\"]\ndeadline-ms = 60000\n")
         })
         .collect();
     format!(
-        "listeners = [{listeners}]\n[caller.ada]\nroles = [\"writer\"]\n[stdio]\ncaller = \"ada\"\n[state]\nmemory = true\n\
+        "listeners = [{listeners}]\n[caller.ada]\nroles = [\"reader\"]\n[stdio]\ncaller = \"ada\"\n[state]\nmemory = true\n\
          [upstream.nothing]\ncommand = [{server:?}, {ARGUMENT:?}]\nunlisted = \"shown\"\n{tables}"
     )
 }
 
-async fn time(table: &mut Table, what: &str, mut server: Command) {
+async fn calling(mut server: Command) -> Round {
     let server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
-    let mut client = Client::start(server.spawn().expect("the server starts")).await;
-    table
-        .time(what, ROUNDS, async || {
-            let reply = client.request("tools/call", json!({ "name": "read", "arguments": { "path": "/srv/a.txt" } }));
-            let reply = reply.await;
+    let client = Client::start(server.spawn().expect("the server starts")).await;
+    let client = Arc::new(Mutex::new(client));
+    round(move || {
+        let client = client.clone();
+        async move {
+            let call = json!({ "name": "read", "arguments": { "path": "/srv/a.txt" } });
+            let reply = client.lock().await.request("tools/call", call).await;
             assert!(reply.pointer("/result/content/0/text").is_some(), "{reply}");
-        })
-        .await;
-    client.child.kill().await.expect("the server can be ended");
+        }
+    })
 }
 
 struct Client {
-    child: Child,
+    // Ends with the client.
+    _child: Child,
     requests: ChildStdin,
     replies: Lines<BufReader<ChildStdout>>,
     id: u64,
@@ -88,7 +97,7 @@ impl Client {
     async fn start(mut child: Child) -> Self {
         let requests = child.stdin.take().expect("it is piped");
         let replies = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-        let mut client = Self { child, requests, replies, id: 0 };
+        let mut client = Self { _child: child, requests, replies, id: 0 };
         let hello = json!({
             "protocolVersion": "2025-06-18",
             "capabilities": {},

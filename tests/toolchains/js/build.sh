@@ -16,5 +16,5 @@ fi
 
 # Without --backend-qjs-disable-async the component wants the component model's async feature, which no listener needs.
 "$tools/node_modules/.bin/jco" componentize "$here/listener.js" \
-  --wit "$root/wit/v0.1" --world-name listener --backend qjs --backend-qjs-disable-async \
+  --wit "$root/wit/v0.1" --world-name prepared-listener --backend qjs --backend-qjs-disable-async \
   --out "$out/listener.wasm"

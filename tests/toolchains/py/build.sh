@@ -16,5 +16,5 @@ fi
 
 # From a copy: the generator runs the module once and leaves its byte code beside it.
 cp "$here/app.py" "$tools/source/app.py"
-"$tools/venv/bin/componentize-py" --quiet -d "$root/wit/v0.1" -w listener \
+"$tools/venv/bin/componentize-py" --quiet -d "$root/wit/v0.1" -w prepared-listener \
   componentize -p "$tools/source" app -o "$out/listener.wasm"
