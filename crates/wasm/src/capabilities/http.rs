@@ -14,14 +14,15 @@ use std::time::Duration;
 
 use hyper::http::{HeaderName, Request, Response, header};
 use tokio_rustls::TlsConnector;
-use wasmtime::component::{HasSelf, Linker, Resource};
+use wasmtime::component::{Linker, Resource};
+use wasmtime_wasi_http::p2::HttpResult;
+use wasmtime_wasi_http::p2::bindings::LinkOptions;
 use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
-use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, RequestOptions};
+use wasmtime_wasi_http::p2::bindings::http::types::{self, ErrorCode};
 use wasmtime_wasi_http::p2::types::{HostFutureIncomingResponse, HostOutgoingRequest};
-use wasmtime_wasi_http::p2::{HttpResult, add_only_http_to_linker_async};
 use wasmtime_wasi_http::{
-    DEFAULT_FORBIDDEN_HEADERS, Error, ForbiddenHeaderFilter, RequestOptions as Timeouts, WasiBody, WasiHttpCtx,
-    WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
+    DEFAULT_FORBIDDEN_HEADERS, Error, ForbiddenHeaderFilter, RequestOptions as Timeouts, WasiBody, WasiHttp,
+    WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
 };
 
 use crate::event::EventState;
@@ -153,11 +154,15 @@ impl HttpUse {
 }
 
 pub(super) fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
-    add_only_http_to_linker_async(linker)?;
-    linker.allow_shadowing(true);
-    outgoing_handler::add_to_linker::<_, HasSelf<EventState>>(linker, |state| state)?;
-    linker.allow_shadowing(false);
-    Ok(())
+    types::add_to_linker::<_, WasiHttp>(linker, &LinkOptions::default().into(), EventState::http)?;
+    // The library's own would send what it may not, only to fail later.
+    linker.instance("wasi:http/outgoing-handler@0.2.0")?.func_wrap(
+        "handle",
+        |mut store, (request, options): (Resource<HostOutgoingRequest>, Option<Resource<Timeouts>>)| {
+            let handled = store.data_mut().handle(request, options);
+            Ok((handled.map_or_else(|error| error.downcast().map(Err), |response| Ok(Ok(response)))?,))
+        },
+    )
 }
 
 impl WasiHttpView for EventState {
@@ -168,11 +173,11 @@ impl WasiHttpView for EventState {
     }
 }
 
-impl outgoing_handler::Host for EventState {
+impl EventState {
     fn handle(
         &mut self,
         request: Resource<HostOutgoingRequest>,
-        options: Option<Resource<RequestOptions>>,
+        options: Option<Resource<Timeouts>>,
     ) -> HttpResult<Resource<HostFutureIncomingResponse>> {
         if self.is_rehearsal() || !self.grants.may(Capability::Http) {
             self.table.delete(request)?;

@@ -2,9 +2,11 @@
 
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::sockets::ip_name_lookup::{self, HostResolveAddressStream, ResolveAddressStream};
-use wasmtime_wasi::p2::bindings::sockets::network::{ErrorCode, IpAddress, IpAddressFamily, Network};
+use wasmtime_wasi::p2::bindings::sockets::network::{
+    self, ErrorCode, HostNetwork, IpAddress, IpAddressFamily, Network,
+};
 use wasmtime_wasi::p2::bindings::sockets::{tcp_create_socket, udp_create_socket};
-use wasmtime_wasi::p2::{DynPollable, SocketResult, TcpSocket, UdpSocket};
+use wasmtime_wasi::p2::{DynPollable, SocketError, SocketResult, TcpSocket, UdpSocket};
 use wasmtime_wasi::sockets::WasiSocketsView;
 
 use crate::event::EventState;
@@ -48,5 +50,22 @@ impl HostResolveAddressStream for EventState {
 
     fn drop(&mut self, stream: Resource<ResolveAddressStream>) -> wasmtime::Result<()> {
         HostResolveAddressStream::drop(&mut self.sockets(), stream)
+    }
+}
+
+/// What the interfaces above share, as WASI has it.
+impl network::Host for EventState {
+    fn convert_error_code(&mut self, error: SocketError) -> wasmtime::Result<ErrorCode> {
+        network::Host::convert_error_code(&mut self.sockets(), error)
+    }
+
+    fn network_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+        network::Host::network_error_code(&mut self.sockets(), error)
+    }
+}
+
+impl HostNetwork for EventState {
+    fn drop(&mut self, network: Resource<Network>) -> wasmtime::Result<()> {
+        HostNetwork::drop(&mut self.sockets(), network)
     }
 }

@@ -106,7 +106,7 @@ fn check_version(name: &str) -> Result<(), LoadError> {
 fn of_another_wasi(name: &str) -> bool {
     let package = |interface: &str| interface.split_once('/').map(|(package, _)| package.to_owned());
     let ours = WASI_INTERFACES.iter().any(|linked| package(linked) == package(interface(name)));
-    (ours || is_http(name)) && !version(name).starts_with("0.2.")
+    (ours || name.starts_with("wasi:http/")) && !version(name).starts_with("0.2.")
 }
 
 fn standing(name: &str) -> Option<Standing> {
