@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use callgate_core::listener::Hooks;
 use callgate_core::permissions::Permissions;
 use callgate_core::registry::Tool;
 use callgate_core::request::{CallRequest, Round};
 use callgate_core::subscription::Delivery;
 use callgate_core::{Caller, Dispatcher, Json, RuleSet, Rules, StateStore, Subscription, ToolRegistry};
 use callgate_wasm::{
-    Capability, ListenerOptions, LoadedComponent, Sandbox, SandboxConfig, SandboxLimits, WasmListener,
+    Capability, ListenerOptions, LoadError, LoadedComponent, Sandbox, SandboxConfig, SandboxLimits, WasmListener,
 };
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -36,13 +37,26 @@ pub async fn load(path: PathBuf) -> Arc<LoadedComponent> {
     component
 }
 
+/// The component with those bytes, compiled for as long as somebody keeps it.
+pub async fn load_bytes(bytes: Vec<u8>) -> Result<Arc<LoadedComponent>, LoadError> {
+    SANDBOX.load_bytes(bytes, None).await
+}
+
 /// A listener over a component, as a test configures it.
 #[derive(Clone, Debug)]
 pub struct Component {
     name: String,
-    path: PathBuf,
+    source: Source,
     config: BTreeMap<String, Json>,
     limits: SandboxLimits,
+    hooks: Option<Hooks>,
+}
+
+/// Where a component comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    File(PathBuf),
+    Loaded(Arc<LoadedComponent>),
 }
 
 impl Component {
@@ -53,8 +67,17 @@ impl Component {
 
     /// The component in that file, under that name.
     pub fn at(name: &str, path: PathBuf) -> Self {
+        Self::new(name, Source::File(path))
+    }
+
+    /// That component, under that name.
+    pub fn loaded(name: &str, component: &Arc<LoadedComponent>) -> Self {
+        Self::new(name, Source::Loaded(component.clone()))
+    }
+
+    fn new(name: &str, source: Source) -> Self {
         let limits = SandboxLimits { decision_deadline: AMPLE, report_deadline: AMPLE, ..SandboxLimits::default() };
-        Self { name: name.into(), path, config: BTreeMap::new(), limits }
+        Self { name: name.into(), source, config: BTreeMap::new(), limits, hooks: None }
     }
 
     /// With that value of its own.
@@ -71,16 +94,26 @@ impl Component {
         self
     }
 
+    /// Asked through these hooks only.
+    #[must_use]
+    pub fn asked(mut self, hooks: Hooks) -> Self {
+        self.hooks = Some(hooks);
+        self
+    }
+
     /// The listener, keeping what it keeps in that store.
     pub async fn over(self, state: &Arc<dyn StateStore>) -> Subscription {
-        let component = load(self.path).await;
+        let component = match self.source {
+            Source::File(path) => load(path).await,
+            Source::Loaded(component) => component,
+        };
         let options = ListenerOptions {
             name: self.name.clone(),
             limits: self.limits,
             config: self.config,
             capabilities: [Capability::State].into(),
             state: state.clone(),
-            hooks: None,
+            hooks: self.hooks,
         };
         let listener = WasmListener::new(component, options).expect("the component fits the sandbox");
         Subscription::new(self.name, Arc::new(listener), AMPLE * 3, Delivery::BeforeReply)

@@ -10,6 +10,7 @@
 
 pub mod host;
 pub mod tools;
+pub mod records;
 
 pub mod gateway;
 pub mod wire;

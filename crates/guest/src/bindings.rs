@@ -67,3 +67,19 @@ pub mod after_call {
         export_macro_name: "export_after_call",
     });
 }
+
+pub mod prepare {
+    wit_bindgen::generate!({
+        path: "../../wit/v0.1",
+        world: "callgate:listener/prepared",
+        with: {
+            "callgate:listener/types@0.1.0": super::shared::callgate::listener::types,
+            "callgate:listener/registry@0.1.0": super::shared::callgate::listener::registry,
+            "callgate:host/log@0.1.0": super::shared::callgate::host::log,
+            "callgate:host/config@0.1.0": super::shared::callgate::host::config,
+            "callgate:host/state@0.1.0": super::shared::callgate::host::state,
+        },
+        pub_export_macro: true,
+        export_macro_name: "export_prepare",
+    });
+}

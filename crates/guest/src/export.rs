@@ -2,7 +2,8 @@
 
 /// Exports a type's hooks from the component: any of `grant`, `before_call` and `after_call`. The type implements
 /// [`GrantHook`](crate::GrantHook), [`BeforeCallHook`](crate::BeforeCallHook) or [`AfterCallHook`](crate::AfterCallHook)
-/// accordingly. A hook that is not named here is not exported, and the host never asks for it.
+/// accordingly. A hook that is not named here is not exported, and the host never asks for it. With `prepare` the type
+/// implements [`Prepare`](crate::Prepare) as well, and its instances make themselves ready ahead of their events.
 ///
 /// ```
 /// # struct Gate;
@@ -51,6 +52,14 @@ macro_rules! __export_hook {
             #[cfg(target_arch = "wasm32")]
     $crate::bindings::after_call::export_after_call!($listener with_types_in $crate::bindings::after_call);
             const fn is_implemented<T: $crate::AfterCallHook>() {}
+            is_implemented::<$listener>();
+        };
+    };
+    ($listener:ident prepare) => {
+        const _: () = {
+            #[cfg(target_arch = "wasm32")]
+    $crate::bindings::prepare::export_prepare!($listener with_types_in $crate::bindings::prepare);
+            const fn is_implemented<T: $crate::Prepare>() {}
             is_implemented::<$listener>();
         };
     };

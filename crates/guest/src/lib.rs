@@ -39,6 +39,9 @@ pub use bindings::after_call::exports::callgate::listener::after_call::{
     Completion, Dispatch, Ending, Failure, Report, Step,
 };
 
+/// What a component may do on each instance ahead of its first event.
+pub use bindings::prepare::exports::callgate::listener::prepare::Guest as Prepare;
+
 pub use bindings::shared::callgate::listener::types::{Caller, Entry, Oversize, Payload, Row, ToolCall};
 
 pub use call::MetaError;

@@ -6,7 +6,8 @@
     reason = "tests and their helpers say what they expect by failing"
 )]
 
-mod kit;
+use callgate_kit as kit;
+
 mod sandbox;
 
 mod loading;
