@@ -38,7 +38,8 @@ impl Records {
     pub fn take(&self, message: &str) -> Vec<Value> {
         let lines = std::mem::take(&mut *self.lines.0.lock().unwrap_or_else(PoisonError::into_inner));
         let lines = String::from_utf8(lines).expect("records are text");
-        let records = lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record is one line of JSON"));
+        let records =
+            lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("a record is one line of JSON"));
         records.map(|record| record["fields"].clone()).filter(|fields| fields["message"] == message).collect()
     }
 }

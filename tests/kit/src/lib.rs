@@ -3,7 +3,11 @@
 //! A hook's core function gets its parameters in memory or, for the grant hook, flat; it returns a pointer to a result laid
 //! out as the canonical ABI says. For `decide` of before-call: at 0 the result's discriminant, at 4 the verdict's, from 8 on
 //! its texts as pointer and length.
-#![allow(clippy::panic, clippy::unwrap_used, reason = "this is a part of tests, where a panic is how a failure is told")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "this is a part of tests, where a panic is how a failure is told"
+)]
 
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;

@@ -56,7 +56,9 @@ impl Expected {
                 let denied = answer(&gets, "denied by bad", "deny");
                 return Self { degraded: false, plain, denied, hidden: Answer::unheard(HIDDEN) };
             }
-            (Hook::BeforeCall, Ends::Answers(result)) => ((result, "answered by bad"), (DENIED_BY_LAST, "denied by last")),
+            (Hook::BeforeCall, Ends::Answers(result)) => {
+                ((result, "answered by bad"), (DENIED_BY_LAST, "denied by last"))
+            }
             _ => ((RAN, "executed"), (DENIED_BY_LAST, "denied by last")),
         };
         let (plain, denied) = (answer(plain.0, plain.1, "proceed"), answer(denied.0, denied.1, "deny"));

@@ -21,15 +21,35 @@ type Refused = (&'static str, Vec<u8>, &'static str, &'static [&'static str]);
 
 fn by_their_interfaces() -> Vec<Refused> {
     vec![
-        ("wrong-world", kit::component_of(ELSEWHERE, "guest", RUNS), "no-hook", &["acme:policy/rules", "before-call@0.1"]),
+        (
+            "wrong-world",
+            kit::component_of(ELSEWHERE, "guest", RUNS),
+            "no-hook",
+            &["acme:policy/rules", "before-call@0.1"],
+        ),
         ("imports-network", importing("wasi:sockets/tcp@0.3.0"), "unknown-import", &["wasi:sockets/tcp@0.3.0"]),
         ("imports of a stranger", importing("acme:net/tcp@1.0.0"), "unknown-import", &["acme:net/tcp@1.0.0"]),
         ("imports of a later WASI", importing("wasi:cli/stderr@0.3.0"), "unknown-import", &["wasi:cli/stderr@0.3.0"]),
-        ("imports of a later host", importing("callgate:host/log@0.3.0"), "wrong-version", &["callgate:host/log@0.3.0"]),
+        (
+            "imports of a later host",
+            importing("callgate:host/log@0.3.0"),
+            "wrong-version",
+            &["callgate:host/log@0.3.0"],
+        ),
         ("a function that the host lacks", importing("callgate:host/log@0.1.0"), "wrong-shape", &["callgate:host/log"]),
         ("a function that WASI lacks", importing("wasi:cli/exit@0.2.0"), "wrong-shape", &["wasi:cli/exit"]),
-        ("a level that the host lacks", kit::component_of(LEVELS, "guest", WRITES), "wrong-shape", &["callgate:host/log"]),
-        ("a verdict that the host lacks", kit::component_of(VERDICTS, "guest", DECIDES), "wrong-shape", &["before-call"]),
+        (
+            "a level that the host lacks",
+            kit::component_of(LEVELS, "guest", WRITES),
+            "wrong-shape",
+            &["callgate:host/log"],
+        ),
+        (
+            "a verdict that the host lacks",
+            kit::component_of(VERDICTS, "guest", DECIDES),
+            "wrong-shape",
+            &["before-call"],
+        ),
     ]
 }
 

@@ -10,9 +10,7 @@ use callgate_core::report::{CallReport, Ending};
 use callgate_core::state::MemoryState;
 use callgate_core::testing::{self, Scripted, caller};
 use callgate_core::tool::ReplyBody;
-use callgate_core::{
-    Dispatcher, Listing, Outcome, RuleSet, StateStore, Subscription, ToolRegistry, Verdict,
-};
+use callgate_core::{Dispatcher, Listing, Outcome, RuleSet, StateStore, Subscription, ToolRegistry, Verdict};
 use callgate_kit::{self as kit, MEMORY};
 use callgate_tests::host::{self, Component};
 use callgate_tests::tools::{Counting, numbered};
@@ -123,7 +121,9 @@ pub(super) fn only(hook: Hook) -> Hooks {
 
 fn first() -> Scripted {
     Scripted::default()
-        .on_grant(|_| Ok(GrantAnswer::Narrow(Narrowing::to_nothing().and_named(["record", "not-for-last", "withheld"]))))
+        .on_grant(|_| {
+            Ok(GrantAnswer::Narrow(Narrowing::to_nothing().and_named(["record", "not-for-last", "withheld"])))
+        })
         .on_before_call(|_| Ok(Verdict::Proceed))
         .on_after_call(|_| Ok(()))
 }

@@ -27,8 +27,18 @@ pub(super) fn all() -> Vec<Guest> {
         everywhere("read beyond memory", "", "(i32.load (i32.const -4))", &["out of bounds memory access", "in act"]),
         everywhere("convert nonsense", "", "(i32.trunc_f64_s (f64.const nan))", &["invalid conversion", "in act"]),
         everywhere("call through nothing", "(table 1 funcref)", CALL_NOTHING, &["uninitialized element", "in act"]),
-        everywhere("exhaust the stack", RECURSION, "(call $again (i32.const 0))", &["call stack exhausted", "in again"]),
-        everywhere("trap at the start", "(func $begin unreachable) (start $begin)", PASS, &["`unreachable`", "in begin"]),
+        everywhere(
+            "exhaust the stack",
+            RECURSION,
+            "(call $again (i32.const 0))",
+            &["call stack exhausted", "in again"],
+        ),
+        everywhere(
+            "trap at the start",
+            "(func $begin unreachable) (start $begin)",
+            PASS,
+            &["`unreachable`", "in begin"],
+        ),
         everywhere("begin beyond memory", "(data (i32.const 262144) \"x\")", PASS, &["out of bounds memory access"]),
         exiting("exit", 0),
         exiting("exit with an error", 1),
@@ -42,7 +52,12 @@ pub(super) fn all() -> Vec<Guest> {
         allocating("allocate beyond memory", "(i32.const 0x7fff0000)", Fails("bad-return", &["realloc"])),
         allocating("allocate unaligned", "(i32.const 3)", Fails("bad-return", &["realloc"])),
         allocating("allocate at nothing", "(i32.const 0)", Passes),
-        Guest::by_hook("after-trap", "", [PASS, PASS, "unreachable"], [Passes, Passes, Fails("trap", &["`unreachable`"])]),
+        Guest::by_hook(
+            "after-trap",
+            "",
+            [PASS, PASS, "unreachable"],
+            [Passes, Passes, Fails("trap", &["`unreachable`"])],
+        ),
     ]
 }
 

@@ -20,7 +20,8 @@ async fn traps_on(nth: usize, hook: Hook) -> Alone {
 }
 
 async fn fails_at_one_event(nth: usize) {
-    for (hook, gets) in [(Hook::Grant, Some(NOT_VERIFIED)), (Hook::BeforeCall, Some(INTERNAL)), (Hook::AfterCall, None)] {
+    for (hook, gets) in [(Hook::Grant, Some(NOT_VERIFIED)), (Hook::BeforeCall, Some(INTERNAL)), (Hook::AfterCall, None)]
+    {
         let guest = traps_on(nth, hook).await;
         let mut runs = 0;
         for number in 1..=5 {

@@ -1,0 +1,44 @@
+//! The host under load: good listeners, and the bad ones where they take part.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_core::permissions::Permissions;
+use callgate_core::registry::Tool;
+use callgate_core::state::MemoryState;
+use callgate_core::subscription::BreakerLimits;
+use callgate_core::testing;
+use callgate_core::{Dispatcher, StateStore};
+use callgate_tests::host;
+use callgate_tests::misbehaving::{Vice, content};
+use callgate_tests::tools::{counting, text};
+use callgate_wasm::{Hook, SandboxLimits};
+
+/// The tool over which nobody misbehaves.
+pub(crate) const WORKS: &str = "works";
+/// How long every tool takes, as an upstream does: with so many calls a second, this many are in flight.
+pub(crate) const TOOL: Duration = Duration::from_millis(300);
+
+/// A host whose bad listeners have that hook; none for a host without them.
+pub(crate) async fn host(bad: Option<Hook>) -> Dispatcher {
+    let state: Arc<dyn StateStore> = Arc::new(MemoryState::default());
+    let mut listeners =
+        vec![content("grants", Hook::Grant, &state).await, content("first", Hook::BeforeCall, &state).await];
+    if let Some(hook) = bad {
+        for vice in Vice::ALL {
+            listeners.push(vice.listener(hook, &SandboxLimits::default(), BreakerLimits::default(), &state).await);
+        }
+    }
+    listeners.push(content("last", Hook::BeforeCall, &state).await);
+    listeners.push(content("after", Hook::AfterCall, &state).await);
+    let tools = Vice::ALL.map(Vice::name).into_iter().chain([WORKS]).map(tool).collect();
+    host::dispatcher(tools, Permissions::default(), listeners)
+}
+
+fn tool(name: &str) -> Tool {
+    let run = |_| async {
+        tokio::time::sleep(TOOL).await;
+        text("done")
+    };
+    counting(testing::row(name), run).0
+}
