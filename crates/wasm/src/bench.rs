@@ -1,25 +1,28 @@
-//! For benchmarks alone: what an event would cost if an instance were used again.
+//! For benchmarks alone: what an event would cost if an instance were used again, and when the next ones are ready.
 //!
-//! No listener does this. What a guest keeps in its memory would be seen by the next event (F5), and a guest that trapped
+//! No listener does the first. What a guest keeps in its memory would be seen by the next event (F5), and a guest that trapped
 //! once would never run again.
 
+use std::fmt;
 use std::time::Duration;
 
 use callgate_core::failure::ListenerFailure;
 use callgate_core::grant::GrantedCall;
 use callgate_core::verdict::Verdict;
-use wasmtime::Store;
-use wasmtime::component::Instance;
 
-use crate::abi::v0_1::{self, BeforeCallEvent, HookEvent, PayloadCap};
-use crate::event::EventState;
+use crate::abi::v0_1::{self, BeforeCallEvent, PayloadCap};
+use crate::event::EventInstance;
 use crate::listener::WasmListener;
+
+/// Waits until as many instances of that listener are ready as its limits say.
+pub async fn ready(listener: &WasmListener) {
+    listener.runner().filled().await;
+}
 
 /// One instance, asked again and again.
 pub struct WarmInstance<'l> {
     listener: &'l WasmListener,
-    store: Store<EventState>,
-    instance: Instance,
+    instance: EventInstance,
 }
 
 impl<'l> WarmInstance<'l> {
@@ -28,10 +31,8 @@ impl<'l> WarmInstance<'l> {
     /// # Errors
     /// When it can not be created.
     pub async fn new(listener: &'l WasmListener) -> Result<Self, ListenerFailure> {
-        let mut store = listener.runner().store(Duration::from_secs(3_600), None);
-        let instance = listener.component().pre().instantiate_async(&mut store).await;
-        let instance = instance.map_err(|error| ListenerFailure::Instantiation(error.to_string()))?;
-        Ok(Self { listener, store, instance })
+        let instance = listener.runner().spare(Duration::from_secs(3_600)).await?;
+        Ok(Self { listener, instance })
     }
 
     /// Asks its before-call hook.
@@ -41,14 +42,13 @@ impl<'l> WarmInstance<'l> {
     pub async fn before_call(&mut self, call: &GrantedCall) -> Result<Verdict, ListenerFailure> {
         let limits = self.listener.runner().limits();
         let event = BeforeCallEvent::new(call, PayloadCap(limits.payload));
-        let asked = event.ask(self.listener.component().hooks(), &mut self.store, &self.instance).await;
-        let verdict = asked.map_err(|error| ListenerFailure::BadReturn(error.to_string()))?;
-        v0_1::verdict(verdict.map_err(ListenerFailure::Returned)?, limits.output)
+        let verdict = self.instance.ask(&event).await.map_err(|_| ListenerFailure::BadReturn("it failed".into()))?;
+        v0_1::verdict(verdict, limits.output)
     }
 }
 
-impl std::fmt::Debug for WarmInstance<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for WarmInstance<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WarmInstance").field("listener", self.listener).finish_non_exhaustive()
     }
 }

@@ -20,6 +20,8 @@ const SPIN: &[u8] = &[
 pub struct SandboxConfig {
     /// How many events may run at the same time, of all listeners together.
     pub slots: u32,
+    /// How many instances may wait for an event, of all listeners together. They are made ahead and hold their memory.
+    pub ready: u32,
     /// The most linear memory, in bytes, that any listener's limits may allow one event. A copy or fill inside the guest
     /// cannot be interrupted, so this is also what bounds how far an event overshoots its deadline.
     pub memory_ceiling: usize,
@@ -28,9 +30,9 @@ pub struct SandboxConfig {
 }
 
 impl Default for SandboxConfig {
-    /// 64 events at once, 256 MiB of memory each at the most, files of at most 32 MiB.
+    /// 64 events at once, 64 instances ahead of them, 256 MiB of memory each at the most, files of at most 32 MiB.
     fn default() -> Self {
-        Self { slots: 64, memory_ceiling: 256 << 20, largest_file: 32 << 20 }
+        Self { slots: 64, ready: 64, memory_ceiling: 256 << 20, largest_file: 32 << 20 }
     }
 }
 
@@ -43,7 +45,10 @@ pub enum EngineError {
     Engine(String),
     /// The thread that wakes the deadlines could not be started.
     #[error("the thread that keeps deadlines does not start: {0}")]
-    Ticker(#[from] std::io::Error),
+    Ticker(#[source] std::io::Error),
+    /// The thread that makes instances ahead could not be started.
+    #[error("the thread that makes instances ahead does not start: {0}")]
+    Keeper(#[source] std::io::Error),
     /// A guest that never ends was not stopped, so no deadline would be kept.
     #[error("a guest that never ends was not stopped: no deadline would be kept")]
     NotInterruptible,
@@ -60,7 +65,7 @@ impl SandboxEngine {
     /// Starts the engine and proves that it stops a guest that never ends.
     pub(crate) fn start(config: &SandboxConfig) -> Result<Self, EngineError> {
         let engine = pooled_or_on_demand(config)?;
-        let heartbeat = ticker::start(&engine)?;
+        let heartbeat = ticker::start(&engine).map_err(EngineError::Ticker)?;
         prove_interruption(&engine)?;
         Ok(Self { engine, heartbeat })
     }

@@ -1,154 +1,223 @@
-//! One event: a new store and a new instance, a deadline, and a failure for everything that goes wrong.
+//! One event: an instance that has seen no other, a deadline, and a failure for everything that goes wrong.
 
+mod instance;
+mod supply;
+mod state;
+mod turns;
 mod failure;
 
+use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callgate_core::ToolRegistry;
 use callgate_core::failure::ListenerFailure;
+use callgate_core::listener::Hooks;
 use futures_util::FutureExt;
-use tokio::sync::Semaphore;
-use wasmtime::component::ResourceTable;
-use wasmtime::{Store, UpdateDeadline};
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::abi::v0_1::HookEvent;
-use crate::capabilities::{self, Grants, LISTENER_LOG};
+use crate::capabilities::Grants;
 use crate::component::LoadedComponent;
-use crate::limits::{Meter, SandboxLimits, Tail};
-use crate::text::printable;
+use crate::limits::SandboxLimits;
 
-use failure::{Fault, Stage};
+use failure::Fault;
+use supply::{Order, Supply};
+use turns::Turns;
+
+pub(crate) use instance::EventInstance;
+pub(crate) use state::{EventState, Stage};
 
 /// How much longer than its deadline an event may take to notice that the deadline has passed.
 const GRACE: Duration = Duration::from_millis(20);
+/// How many events of one listener may wait for a place. More would only wait to fail.
+const WAITING: usize = 1_024;
 
-/// What host functions work with during one event. Nothing of it is left when the event is over (F5).
-pub(crate) struct EventState {
-    pub(crate) grants: Grants,
-    /// The rows under decision; none for hooks that decide over no rows.
-    pub(crate) registry: Option<Arc<ToolRegistry>>,
-    pub(crate) meter: Meter,
-    output: Tail,
-    wasi: WasiCtx,
-    table: ResourceTable,
-}
-
-impl WasiView for EventState {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }
-    }
-}
-
-impl EventState {
-    fn new(grants: Grants, limits: &SandboxLimits, registry: Option<Arc<ToolRegistry>>) -> Self {
-        let output = Tail::new(limits.stderr);
-        let mut table = ResourceTable::new();
-        table.set_max_capacity(limits.handles);
-        let wasi = capabilities::context(&output);
-        Self { grants, registry, meter: Meter::new(limits), output, wasi, table }
-    }
-
-    /// What a guest prints when nothing is wrong helps its author only.
-    fn tell_output(&self) {
-        if tracing::enabled!(target: LISTENER_LOG, tracing::Level::DEBUG) {
-            let output = printable(&self.output.text(), usize::MAX);
-            if !output.is_empty() {
-                tracing::debug!(target: LISTENER_LOG, listener = &*self.grants.listener, "printed: {output}");
-            }
-        }
-    }
+/// Runs the events of one listener.
+#[derive(Debug)]
+pub(crate) struct EventRunner {
+    served: Arc<Served>,
 }
 
 /// What all events of one listener share.
-#[derive(Debug)]
-pub(crate) struct EventRunner {
+pub(crate) struct Served {
     component: Arc<LoadedComponent>,
     grants: Grants,
     limits: SandboxLimits,
-    places: Semaphore,
+    used: Hooks,
+    places: Arc<Semaphore>,
+    waiting: Semaphore,
+    turns: Turns,
+    supply: Supply,
+}
+
+/// An event's place among those that run at the same time.
+struct Place {
+    _own: OwnedSemaphorePermit,
+    _of_sandbox: OwnedSemaphorePermit,
 }
 
 impl EventRunner {
-    pub(crate) fn new(component: Arc<LoadedComponent>, grants: Grants, limits: SandboxLimits) -> Self {
-        let places = Semaphore::new(limits.concurrency.min(Semaphore::MAX_PERMITS));
-        Self { component, grants, limits, places }
+    pub(crate) fn new(component: Arc<LoadedComponent>, grants: Grants, limits: SandboxLimits, used: Hooks) -> Self {
+        let places = Arc::new(Semaphore::new(limits.concurrency.min(Semaphore::MAX_PERMITS)));
+        let (waiting, turns, supply) = (Semaphore::new(WAITING), Turns::new(), Supply::default());
+        let served = Arc::new(Served { component, grants, limits, used, places, waiting, turns, supply });
+        served.component.sandbox().keeper.leave(refill(served.clone()));
+        Self { served }
     }
 
     pub(crate) fn component(&self) -> &Arc<LoadedComponent> {
-        &self.component
+        &self.served.component
     }
 
     pub(crate) fn limits(&self) -> &SandboxLimits {
-        &self.limits
+        &self.served.limits
     }
 
-    /// Puts one question to a new instance, for as long as the deadline says.
+    /// Waits until as many instances are ready as there may be.
+    pub(crate) async fn filled(&self) {
+        self.served.supply.filled(self.served.limits.ready).await;
+    }
+
+    /// An instance that no event is put to, made like those that are made ahead.
+    pub(crate) async fn spare(&self, deadline: Duration) -> Result<EventInstance, ListenerFailure> {
+        let order = Order { registry: None, rehearse: true };
+        let made = ahead(&self.served, &order, deadline).await;
+        let mut instance = made.map_err(Unready::into_failure)?;
+        instance.begin(&self.served, None, Instant::now() + deadline);
+        Ok(instance)
+    }
+
+    /// Puts one question to an instance that has seen no other, for as long as the deadline says.
     pub(crate) async fn run<E: HookEvent + Sync>(
         &self,
         event: &E,
         deadline: Duration,
         registry: Option<Arc<ToolRegistry>>,
     ) -> Result<E::Reply, ListenerFailure> {
-        let sandbox = self.component.sandbox();
+        let served = &self.served;
+        let sandbox = served.component.sandbox();
         if !sandbox.engine.heartbeat.is_alive(Instant::now()) {
             return Err(ListenerFailure::Instantiation("the clock that keeps deadlines has stopped".into()));
         }
-        let places = async {
-            // A listener that fills its own places waits for itself and not in front of the others.
-            let own = self.places.acquire().await.ok()?;
-            Some((own, sandbox.places.acquire().await.ok()?))
-        };
-        let Ok(Some(_places)) = tokio::time::timeout(deadline, places).await else {
-            return Err(ListenerFailure::Overload);
-        };
-        let mut store = self.store(deadline, registry);
-        let answer = AssertUnwindSafe(self.ask(event, &mut store)).catch_unwind();
-        let fault = match tokio::time::timeout(deadline + GRACE, answer).await {
-            Ok(Ok(Ok(Ok(reply)))) => {
-                store.data().tell_output();
-                return Ok(reply);
-            }
-            Ok(Ok(Ok(Err(text)))) => Fault::Returned(text),
-            Ok(Ok(Err((stage, error)))) => Fault::Error(stage, error),
-            Ok(Err(panic)) => Fault::Panic(panic),
-            Err(_) => Fault::Late,
-        };
-        let state = store.data();
-        Err(failure::classify(fault, deadline, &state.output.text(), state.meter.refused()))
-    }
-
-    async fn ask<E: HookEvent + Sync>(
-        &self,
-        event: &E,
-        store: &mut Store<EventState>,
-    ) -> Result<Result<E::Reply, String>, (Stage, wasmtime::Error)> {
-        let component = &self.component;
-        let instance = component.pre().instantiate_async(&mut *store).await;
-        let instance = instance.map_err(|error| (Stage::Instantiate, error))?;
-        event.ask(component.hooks(), store, &instance).await.map_err(|error| (Stage::Call, error))
-    }
-
-    // INVARIANT: every store is made here, so every guest has its limits and its deadline before its first instruction:
-    // a component's start functions run while it is instantiated.
-    pub(crate) fn store(&self, deadline: Duration, registry: Option<Arc<ToolRegistry>>) -> Store<EventState> {
-        let state = EventState::new(self.grants.clone(), &self.limits, registry);
-        let mut store = Store::new(&self.component.sandbox().engine.engine, state);
-        store.limiter(|state| &mut state.meter);
-        store.set_hostcall_fuel(self.limits.hostcall_fuel);
-        store.set_max_component_handles(self.limits.handles);
-        store.set_epoch_deadline(1);
+        let place = served.place(deadline).await?;
+        if let Some(registry) = registry.as_ref().filter(|_| served.prepares_over_rows()) {
+            served.supply.adopt(registry);
+        }
         let end = Instant::now() + deadline;
-        // The tick only wakes the guest; the wall clock decides. In between the guest gives way, so that a future that was
-        // dropped, or has timed out, does not run on.
-        store.epoch_deadline_callback(move |_| {
-            Ok(match Instant::now() >= end {
-                true => UpdateDeadline::Interrupt,
-                false => UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())),
-            })
+        let ready = served.supply.take();
+        let mut instance = ready.unwrap_or_else(|| EventInstance::blank(served, registry.clone(), end));
+        let answer = AssertUnwindSafe(async {
+            instance.prepare(served).await?;
+            instance.begin(served, registry, end);
+            instance.ask(event).await
         });
-        store
+        let outcome = tokio::time::timeout(deadline + GRACE, answer.catch_unwind()).await;
+        let state = instance.state();
+        state.end_turn();
+        let result = match Fault::from_outcome(outcome) {
+            Ok(reply) => {
+                state.tell_output();
+                Ok(reply)
+            }
+            Err(fault) => Err(failure::classify(fault, deadline, &state.output(), state.meter.refused())),
+        };
+        sandbox.keeper.leave(bury(instance, place, served.clone()));
+        result
+    }
+}
+
+impl Served {
+    /// A place to run, as soon as there is one.
+    async fn place(&self, deadline: Duration) -> Result<Place, ListenerFailure> {
+        let of_sandbox = &self.component.sandbox().places;
+        if let (Ok(own), Ok(all)) = (self.places.clone().try_acquire_owned(), of_sandbox.clone().try_acquire_owned()) {
+            return Ok(Place { _own: own, _of_sandbox: all });
+        }
+        let _waiting = self.waiting.try_acquire().map_err(|_| ListenerFailure::Overload)?;
+        let place = async {
+            // A listener that fills its own places waits for itself and not in front of the others.
+            let own = self.places.clone().acquire_owned().await.ok()?;
+            Some(Place { _own: own, _of_sandbox: of_sandbox.clone().acquire_owned().await.ok()? })
+        };
+        tokio::time::timeout(deadline, place).await.ok().flatten().ok_or(ListenerFailure::Overload)
+    }
+
+    /// Whether what instances make of themselves depends on the rows.
+    fn prepares_over_rows(&self) -> bool {
+        self.used.grant && self.component.hooks().has_prepare()
+    }
+}
+
+/// Drops an instance that had its event, which gives its place to another, and makes new ones.
+async fn bury(instance: EventInstance, place: Place, served: Arc<Served>) {
+    drop(instance);
+    drop(place);
+    refill(served).await;
+}
+
+/// Makes instances ahead, as many as are missing.
+async fn refill(served: Arc<Served>) {
+    let sandbox = served.component.sandbox();
+    let needs_registry = served.prepares_over_rows();
+    while let Some(order) = served.supply.order(served.limits.ready, needs_registry, Instant::now()) {
+        let Ok(share) = sandbox.shares.clone().try_acquire_owned() else { return served.supply.cancel() };
+        match ahead(&served, &order, served.limits.preparation_deadline).await {
+            Ok(instance) => served.supply.deliver(&order, instance, share),
+            Err(unready) => return served.give_up(&unready),
+        }
+    }
+}
+
+/// Why there is no instance.
+#[derive(Debug)]
+enum Unready {
+    /// It could not be created, or failed to prepare itself. An event would meet the same.
+    Preparation(ListenerFailure),
+    /// It failed over a made-up event.
+    Rehearsal(ListenerFailure),
+}
+
+impl Unready {
+    fn into_failure(self) -> ListenerFailure {
+        let (Self::Preparation(failure) | Self::Rehearsal(failure)) = self;
+        failure
+    }
+}
+
+/// An instance that prepared itself and has had its rehearsals.
+async fn ahead(served: &Served, order: &Order, deadline: Duration) -> Result<EventInstance, Unready> {
+    let mut instance = EventInstance::blank(served, order.registry.clone(), Instant::now() + deadline);
+    let made = AssertUnwindSafe(async {
+        instance.prepare(served).await?;
+        if order.rehearse { instance.rehearse(served).await } else { Ok(()) }
+    });
+    let outcome = tokio::time::timeout(deadline + GRACE, made.catch_unwind()).await;
+    let Err(fault) = Fault::from_outcome(outcome) else { return Ok(instance) };
+    let state = instance.state();
+    let failure = failure::classify(fault, deadline, &state.output(), state.meter.refused());
+    Err(if instance.is_prepared() { Unready::Rehearsal(failure) } else { Unready::Preparation(failure) })
+}
+
+impl Served {
+    /// Says so, once, and waits before the next attempt. Events go on making instances of their own, and fail by themselves.
+    fn give_up(&self, unready: &Unready) {
+        let listener = &*self.grants.listener;
+        match unready {
+            Unready::Preparation(failure) if self.supply.fail(Instant::now()) => {
+                tracing::warn!(listener, kind = failure.kind(), %failure, "no instance can be made ahead of its event");
+            }
+            Unready::Rehearsal(failure) if self.supply.stop_rehearsing() => {
+                tracing::warn!(listener, kind = failure.kind(), %failure, "a rehearsal failed: there will be no more of them");
+            }
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Debug for Served {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Served").field("listener", &self.grants.listener).finish_non_exhaustive()
     }
 }

@@ -18,6 +18,7 @@ pub mod capabilities;
 pub mod bench;
 
 mod event;
+mod keeper;
 mod abi;
 mod text;
 

@@ -78,7 +78,7 @@ impl WasmListener {
             false => StateAccess::denied(),
         };
         let grants = Grants { listener: options.name.into(), config: Arc::new(options.config), state };
-        Ok(Self { hooks, runner: EventRunner::new(component, grants, options.limits) })
+        Ok(Self { hooks, runner: EventRunner::new(component, grants, options.limits, hooks) })
     }
 
     /// The component.
@@ -114,6 +114,8 @@ fn check_limits(limits: &SandboxLimits, ceiling: usize) -> Result<(), OptionsErr
         ("events at once", limits.concurrency == 0),
         ("hostcall fuel", limits.hostcall_fuel == 0),
         ("instances", limits.instances == 0),
+        ("host calls", limits.host_calls == 0),
+        ("the preparation deadline", limits.preparation_deadline.is_zero()),
     ];
     let zero = nothing.into_iter().find_map(|(limit, zero)| zero.then_some(limit));
     zero.map_or(Ok(()), |limit| Err(OptionsError::Nothing(limit)))

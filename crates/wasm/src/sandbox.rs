@@ -11,6 +11,7 @@ use crate::abi::v0_1;
 use crate::component::{ComponentStore, LoadError, LoadedComponent, Pin};
 use crate::engine::{EngineError, SandboxConfig, SandboxEngine};
 use crate::event::EventState;
+use crate::keeper::Keeper;
 
 /// Runs the listeners of one process. Make one and clone it: an engine reserves address space for every event that it can
 /// run, and has a thread that keeps its deadlines.
@@ -23,8 +24,11 @@ pub struct Sandbox {
 pub(crate) struct Inner {
     pub(crate) engine: SandboxEngine,
     pub(crate) linker: Linker<EventState>,
-    /// As many as the engine has instances: who waits here would otherwise be refused by the pool.
-    pub(crate) places: Semaphore,
+    pub(crate) keeper: Keeper,
+    // INVARIANT: the places of events and the shares of instances that are made ahead are together as many as the pool has
+    // instances, so nobody who has one of them is refused by the pool.
+    pub(crate) places: Arc<Semaphore>,
+    pub(crate) shares: Arc<Semaphore>,
     pub(crate) config: SandboxConfig,
 }
 
@@ -37,8 +41,10 @@ impl Sandbox {
         let engine = SandboxEngine::start(&config)?;
         let mut linker = Linker::new(&engine.engine);
         link(&mut linker).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
-        let places = Semaphore::new(usize::try_from(config.slots).unwrap_or(Semaphore::MAX_PERMITS));
-        let inner = Arc::new(Inner { engine, linker, places, config });
+        let keeper = Keeper::start().map_err(EngineError::Keeper)?;
+        let semaphore = |permits: u32| Arc::new(Semaphore::new(usize::try_from(permits).unwrap_or(usize::MAX)));
+        let (places, shares) = (semaphore(config.slots), semaphore(config.ready));
+        let inner = Arc::new(Inner { engine, linker, keeper, places, shares, config });
         Ok(Self { inner, components: Arc::default() })
     }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::time::Duration;
 
 use callgate_core::failure::ListenerFailure;
+use tokio::time::error::Elapsed;
 use wasmtime::component::ResourceTableError;
 use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
@@ -20,7 +21,7 @@ const DETAIL: usize = 2_048;
 
 /// What an error was met in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// Creating the instance.
     Instantiate,
     /// Calling the hook: handing over the question, running, reading the answer.
@@ -28,7 +29,7 @@ pub(super) enum Stage {
 }
 
 /// How an event ended without a decision.
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The hook returned an error.
     Returned(String),
     /// The engine gave up.
@@ -37,6 +38,15 @@ pub(super) enum Fault {
     Panic(Box<dyn Any + Send>),
     /// The deadline passed outside of guest code.
     Late,
+}
+
+impl Fault {
+    /// What came of a guest's work under a deadline.
+    pub(super) fn from_outcome<T>(
+        outcome: Result<Result<Result<T, Self>, Box<dyn Any + Send>>, Elapsed>,
+    ) -> Result<T, Self> {
+        outcome.map_err(|_| Self::Late)?.map_err(Self::Panic)?
+    }
 }
 
 /// Says what a fault counts as. `refused` is the limit that growing was refused for during the event.

@@ -17,6 +17,7 @@ pub(crate) struct Meter {
     instances: usize,
     state: usize,
     log: usize,
+    host_calls: usize,
     refused: Option<&'static str>,
 }
 
@@ -28,8 +29,27 @@ impl Meter {
             instances: limits.instances,
             state: limits.state,
             log: limits.log,
+            host_calls: limits.host_calls,
             refused: None,
         }
+    }
+
+    /// Counts anew what an event may use. What the instance holds it goes on holding.
+    pub(crate) fn begin_event(&mut self, limits: &SandboxLimits) {
+        self.state = limits.state;
+        self.log = limits.log;
+        self.host_calls = limits.host_calls;
+        self.refused = None;
+    }
+
+    /// Counts a host call. Where it can not be refused by itself, [`check_host_calls`](Self::check_host_calls) ends the event.
+    pub(crate) fn count_host_call(&mut self) {
+        self.host_calls = self.host_calls.saturating_sub(1);
+    }
+
+    /// Whether the guest may call the host again.
+    pub(crate) fn check_host_calls(&self) -> Result<(), LimitExceeded> {
+        if self.host_calls == 0 { Err(LimitExceeded("host-calls")) } else { Ok(()) }
     }
 
     /// The last limit that growing was refused for. A guest may live with that; if it fails afterwards, that is why.

@@ -36,6 +36,11 @@ impl Tail {
         kept.extend(end);
     }
 
+    /// Forgets what was written.
+    pub(crate) fn clear(&self) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// The end of what was written, as text.
     pub(crate) fn text(&self) -> String {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

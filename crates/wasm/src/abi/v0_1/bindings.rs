@@ -3,7 +3,7 @@
 
 wasmtime::component::bindgen!({
     path: "../../wit/v0.1",
-    world: "callgate:listener/listener",
+    world: "callgate:listener/prepared-listener",
     imports: { default: async | trappable },
     exports: { default: async },
 });
