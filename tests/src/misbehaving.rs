@@ -91,7 +91,7 @@ impl Vice {
 }
 
 /// A listener with that one hook that has nothing against anything.
-pub async fn content(name: &str, hook: Hook, state: &Arc<dyn StateStore>) -> Subscription {
+pub async fn content(name: &str, hook: Hook, limits: &SandboxLimits, state: &Arc<dyn StateStore>) -> Subscription {
     let (world, head) = match hook {
         Hook::Grant => ("grant", kit::GRANT_DECIDE),
         Hook::BeforeCall => ("before", BEFORE_DECIDE),
@@ -99,5 +99,6 @@ pub async fn content(name: &str, hook: Hook, state: &Arc<dyn StateStore>) -> Sub
     };
     let component = kit::component(world, &format!("{MEMORY} {head} {})", kit::PROCEED));
     let component = host::load_bytes(component).await.expect("it is a component");
-    Component::loaded(name, &component).over(state).await
+    let limits = limits.clone();
+    Component::loaded(name, &component).limited(|own| *own = limits).over(state).await
 }

@@ -22,15 +22,16 @@ pub(crate) const TOOL: Duration = Duration::from_millis(300);
 /// A host whose bad listeners have that hook; none for a host without them.
 pub(crate) async fn host(bad: Option<Hook>) -> Dispatcher {
     let state: Arc<dyn StateStore> = Arc::new(MemoryState::default());
-    let mut listeners =
-        vec![content("grants", Hook::Grant, &state).await, content("first", Hook::BeforeCall, &state).await];
+    let limits = SandboxLimits::default();
+    let good = async |name: &str, hook| content(name, hook, &limits, &state).await;
+    let mut listeners = vec![good("grants", Hook::Grant).await, good("first", Hook::BeforeCall).await];
     if let Some(hook) = bad {
         for vice in Vice::ALL {
-            listeners.push(vice.listener(hook, &SandboxLimits::default(), BreakerLimits::default(), &state).await);
+            listeners.push(vice.listener(hook, &limits, BreakerLimits::default(), &state).await);
         }
     }
-    listeners.push(content("last", Hook::BeforeCall, &state).await);
-    listeners.push(content("after", Hook::AfterCall, &state).await);
+    listeners.push(good("last", Hook::BeforeCall).await);
+    listeners.push(good("after", Hook::AfterCall).await);
     let tools = Vice::ALL.map(Vice::name).into_iter().chain([WORKS]).map(tool).collect();
     host::dispatcher(tools, Permissions::default(), listeners)
 }

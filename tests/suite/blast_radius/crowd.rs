@@ -10,7 +10,7 @@ use callgate_core::state::MemoryState;
 use callgate_core::subscription::BreakerLimits;
 use callgate_core::testing::{self, Scripted, caller};
 use callgate_core::{Dispatcher, Outcome, StateStore};
-use callgate_tests::host::{self, call};
+use callgate_tests::host::{self, AMPLE, call};
 use callgate_tests::misbehaving::{Vice, content};
 use callgate_tests::tools::{Counting, numbered};
 use callgate_wasm::{Hook, SandboxLimits};
@@ -42,13 +42,14 @@ impl Crowd {
             memory: 16 << 20,
             ..SandboxLimits::default()
         };
-        let mut listeners =
-            vec![content("grants", Hook::Grant, &state).await, content("first", Hook::BeforeCall, &state).await];
+        let ample = SandboxLimits { decision_deadline: AMPLE, report_deadline: AMPLE, ..SandboxLimits::default() };
+        let good = async |name: &str, hook| content(name, hook, &ample, &state).await;
+        let mut listeners = vec![good("grants", Hook::Grant).await, good("first", Hook::BeforeCall).await];
         for vice in Vice::ALL {
             listeners.push(vice.listener(hook, &limits, breaker, &state).await);
         }
-        listeners.push(content("last", Hook::BeforeCall, &state).await);
-        listeners.push(content("after", Hook::AfterCall, &state).await);
+        listeners.push(good("last", Hook::BeforeCall).await);
+        listeners.push(good("after", Hook::AfterCall).await);
         let audit = Arc::new(Scripted::default().on_after_call(|_| Ok(())));
         listeners.push(testing::subscription("audit", audit.clone()));
 
