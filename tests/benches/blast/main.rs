@@ -18,12 +18,15 @@ mod hosts;
 #[cfg(target_os = "linux")]
 mod table;
 
+/// Is set where this program runs on one processor.
+#[cfg(target_os = "linux")]
+const PINNED: &str = "CALLGATE_BENCH_PINNED";
+
 #[cfg(target_os = "linux")]
 fn main() {
-    let mut processors = rustix::thread::CpuSet::new();
-    processors.set(0);
-    // Before any other thread is there, so that all of them stay on this processor.
-    rustix::thread::sched_setaffinity(None, &processors).expect("a process may keep to one processor");
+    if std::env::var_os(PINNED).is_none() {
+        return on_one_processor();
+    }
     tracing_subscriber::fmt().json().with_writer(std::io::sink).init();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {
@@ -33,6 +36,14 @@ fn main() {
         }
         println!("\nadded: what a healthy call takes beyond the {} ms of its tool", hosts::TOOL.as_millis());
     });
+}
+
+/// Runs this program again on one processor, with all its threads.
+#[cfg(target_os = "linux")]
+fn on_one_processor() {
+    let this = std::env::current_exe().expect("a benchmark is a file");
+    let pinned = std::process::Command::new("taskset").args(["--cpu-list", "0"]).arg(this).env(PINNED, "1").status();
+    assert!(pinned.expect("`taskset` of util-linux is there").success(), "the pinned run fails");
 }
 
 #[cfg(not(target_os = "linux"))]
