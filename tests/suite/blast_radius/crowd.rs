@@ -16,10 +16,10 @@ use callgate_tests::tools::{Counting, numbered};
 use callgate_wasm::{Hook, SandboxLimits};
 
 /// Calls of one wave to the tool over which nobody misbehaves.
-pub(super) const HEALTHY: u64 = 240;
+pub(super) const HEALTHY: u64 = 200;
 /// Calls of one wave to each of the other four. As long as nobody knows better, each occupies a place of its listener until
 /// the deadline, and a healthy call needs one of the 16 for a moment.
-pub(super) const BAD: u64 = 12;
+pub(super) const BAD: u64 = 8;
 
 const INTERNAL: &str = "Error: An internal error occurred while executing the tool.";
 const WORKS: &str = "works";
@@ -35,11 +35,11 @@ impl Crowd {
     pub(super) async fn new(hook: Hook, breaker: BreakerLimits) -> Self {
         let state: Arc<dyn StateStore> = Arc::new(MemoryState::default());
         // Long enough for a healthy event on a machine that is busy with other tests.
-        let deadline = Duration::from_secs(3);
+        let deadline = Duration::from_secs(6);
         let limits = SandboxLimits {
             decision_deadline: deadline,
             report_deadline: deadline,
-            memory: 16 << 20,
+            memory: 4 << 20,
             ..SandboxLimits::default()
         };
         let ample = SandboxLimits { decision_deadline: AMPLE, report_deadline: AMPLE, ..SandboxLimits::default() };
@@ -80,9 +80,15 @@ impl Crowd {
             match &outcome {
                 Outcome::Refused(refusal) if self.refuses(tool) => assert_eq!(refusal.to_string(), INTERNAL),
                 Outcome::Executed(_) if !self.refuses(tool) => {}
-                other => panic!("{tool}: {other:?}: {:?}", self.audit.reports().last().map(|report| &report.ending)),
+                other => panic!("{tool}: {other:?}: {:?}", self.failures_of(tool)),
             }
         }
+    }
+
+    /// How calls to that tool failed.
+    fn failures_of(&self, tool: &str) -> Vec<Ending> {
+        let reports = self.audit.reports().into_iter().filter(|report| report.call.identifier == tool);
+        reports.map(|report| report.ending).filter(|ending| matches!(ending, Ending::Failed(_))).collect()
     }
 
     fn refuses(&self, tool: &str) -> bool {
