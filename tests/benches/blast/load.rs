@@ -14,9 +14,9 @@ use tokio::time::Instant;
 use crate::hosts::{self, TOOL, WORKS};
 
 /// Calls that arrive in a second.
-const RATE: u32 = 1_000;
+const RATE: u32 = 300;
 /// How long they arrive.
-const TIME: Duration = Duration::from_secs(10);
+const TIME: Duration = Duration::from_secs(15);
 /// One call of so many is for a bad tool, where there is one.
 const BAD_SHARE: usize = 5;
 

@@ -28,7 +28,10 @@ fn main() {
         return on_one_processor();
     }
     tracing_subscriber::fmt().json().with_writer(std::io::sink).init();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    // A thread that only ends because it was idle would look like one that was lost.
+    runtime.enable_all().thread_keep_alive(std::time::Duration::from_secs(3_600));
+    let runtime = runtime.build().expect("a runtime starts");
     runtime.block_on(async {
         table::head();
         for row in load::ROWS {
