@@ -5,6 +5,8 @@ mod rig;
 
 mod matrix;
 mod sequences;
+mod languages;
+mod limits;
 mod refused;
 
 const NOT_VERIFIED: &str = "Error: Tool access could not be verified.";

@@ -30,6 +30,8 @@ enum Call {
 
 fn acts() -> Vec<Act> {
     let before = |act: Value, call| Act { hook: "before-call", act, listed: true, degraded: false, call };
+    let after =
+        |act: &str| Act { hook: "after-call", act: json!(act), listed: true, degraded: false, call: Call::Runs };
     let internal = || Call::Result { text: INTERNAL, is_error: true, ending: "failed" };
     let refused = || Call::Result { text: NOT_VERIFIED, is_error: true, ending: "failed" };
     let stored = json!({ "answer": { "content": [{ "type": "text", "text": "stored" }] } });
@@ -39,9 +41,14 @@ fn acts() -> Vec<Act> {
         before(stored, Call::Result { text: "stored", is_error: false, ending: "answered" }),
         before(json!("trap"), internal()),
         before(json!("loop"), internal()),
+        before(json!("hoard"), internal()),
         Act { hook: "grant", act: json!({ "narrow": [] }), listed: false, degraded: false, call: Call::Unknown },
         Act { hook: "grant", act: json!("trap"), listed: true, degraded: true, call: refused() },
         Act { hook: "grant", act: json!("loop"), listed: true, degraded: true, call: refused() },
+        Act { hook: "grant", act: json!("hoard"), listed: true, degraded: true, call: refused() },
+        after("trap"),
+        after("loop"),
+        after("hoard"),
     ]
 }
 
@@ -98,23 +105,23 @@ async fn every_cell(door: Door, revision: Revision) {
 }
 
 #[tokio::test]
-async fn g4_g6_b2_b6_a1_w1_in_the_library_in_every_revision() {
+async fn g4_g6_b2_b6_a1_a3_w1_in_the_library_in_every_revision() {
     for revision in Revision::ALL {
         every_cell(Door::Library, revision).await;
     }
 }
 
 #[tokio::test]
-async fn g4_g6_b2_b6_a1_w1_behind_the_gateway_in_2025_06_18() {
+async fn g4_g6_b2_b6_a1_a3_w1_behind_the_gateway_in_2025_06_18() {
     every_cell(Door::Gateway, Revision::June2025).await;
 }
 
 #[tokio::test]
-async fn g4_g6_b2_b6_a1_w1_behind_the_gateway_in_2025_11_25() {
+async fn g4_g6_b2_b6_a1_a3_w1_behind_the_gateway_in_2025_11_25() {
     every_cell(Door::Gateway, Revision::November2025).await;
 }
 
 #[tokio::test]
-async fn g4_g6_g11_b2_b6_a1_w1_behind_the_gateway_in_2026_07_28() {
+async fn g4_g6_g11_b2_b6_a1_a3_w1_behind_the_gateway_in_2026_07_28() {
     every_cell(Door::Gateway, Revision::July2026).await;
 }

@@ -3,6 +3,10 @@
 mod settings;
 mod ticker;
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use wasmtime::{Engine, Instance, Module, Store, Trap};
 
 use settings::Allocation;
@@ -14,6 +18,9 @@ const SPIN: &[u8] = &[
     0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x04, 0x01, 0x60, 0x00, 0x00, 0x03, 0x02, 0x01, 0x00, 0x08,
     0x01, 0x00, 0x0a, 0x09, 0x01, 0x07, 0x00, 0x03, 0x40, 0x0c, 0x00, 0x0b, 0x0b,
 ];
+
+/// How long the proof of interruption may take, on a machine that is very busy.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What a sandbox is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +73,7 @@ impl SandboxEngine {
     pub(crate) fn start(config: &SandboxConfig) -> Result<Self, EngineError> {
         let engine = pooled_or_on_demand(config)?;
         let heartbeat = ticker::start(&engine).map_err(EngineError::Ticker)?;
-        prove_interruption(&engine)?;
+        prove_interruption(&engine, PATIENCE)?;
         Ok(Self { engine, heartbeat })
     }
 }
@@ -84,12 +91,34 @@ fn pooled_or_on_demand(config: &SandboxConfig) -> Result<Engine, EngineError> {
     Engine::new(&settings::config(&Allocation::OnDemand)).map_err(|error| EngineError::Engine(format!("{error:#}")))
 }
 
-fn prove_interruption(engine: &Engine) -> Result<(), EngineError> {
+/// Runs the guest on a thread of its own: should it not be stopped, the start has still to come back and say so.
+fn prove_interruption(engine: &Engine, patience: Duration) -> Result<(), EngineError> {
     let module = Module::from_binary(engine, SPIN).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
     let mut store = Store::new(engine, ());
     store.set_epoch_deadline(2);
-    match Instance::new(&mut store, &module, &[]) {
-        Err(error) if error.downcast_ref() == Some(&Trap::Interrupt) => Ok(()),
+    let (ended, end) = mpsc::channel();
+    let spin = move || ended.send(Instance::new(&mut store, &module, &[]).map(|_| ()));
+    thread::Builder::new().name("callgate-self-test".into()).spawn(spin).map_err(EngineError::Ticker)?;
+    match end.recv_timeout(patience) {
+        Ok(Err(error)) if error.downcast_ref() == Some(&Trap::Interrupt) => Ok(()),
         _ => Err(EngineError::NotInterruptible),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f1_without_a_clock_there_is_no_sandbox() {
+        let engine = Engine::new(&settings::config(&Allocation::OnDemand)).unwrap();
+        let refused = prove_interruption(&engine, Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(refused, EngineError::NotInterruptible), "{refused}");
+        // The guest is still spinning.
+        engine.increment_epoch();
+        engine.increment_epoch();
+        let heartbeat = ticker::start(&engine).unwrap();
+        prove_interruption(&engine, PATIENCE).unwrap();
+        assert!(heartbeat.is_alive(std::time::Instant::now()));
     }
 }

@@ -165,7 +165,8 @@ async fn refill(served: Arc<Served>) {
         let Ok(share) = sandbox.shares.clone().try_acquire_owned() else { return served.supply.cancel() };
         match ahead(&served, &order, served.limits.preparation_deadline).await {
             Ok(instance) => served.supply.deliver(&order, instance, share),
-            Err(unready) => return served.give_up(&unready),
+            Err(Unready::Preparation(failure)) => return served.tell_of_preparation(&failure),
+            Err(Unready::Rehearsal(failure)) => served.tell_of_rehearsal(&failure),
         }
     }
 }
@@ -202,16 +203,18 @@ async fn ahead(served: &Served, order: &Order, deadline: Duration) -> Result<Eve
 
 impl Served {
     /// Says so, once, and waits before the next attempt. Events go on making instances of their own, and fail by themselves.
-    fn give_up(&self, unready: &Unready) {
-        let listener = &*self.grants.listener;
-        match unready {
-            Unready::Preparation(failure) if self.supply.fail(Instant::now()) => {
-                tracing::warn!(listener, kind = failure.kind(), %failure, "no instance can be made ahead of its event");
-            }
-            Unready::Rehearsal(failure) if self.supply.stop_rehearsing() => {
-                tracing::warn!(listener, kind = failure.kind(), %failure, "a rehearsal failed: there will be no more of them");
-            }
-            _ => {}
+    fn tell_of_preparation(&self, failure: &ListenerFailure) {
+        if self.supply.fail(Instant::now()) {
+            let listener = &*self.grants.listener;
+            tracing::warn!(listener, kind = failure.kind(), %failure, "no instance can be made ahead of its event");
+        }
+    }
+
+    /// Says so, once. A made-up event may fail where a real one would not, so there are no more of them.
+    fn tell_of_rehearsal(&self, failure: &ListenerFailure) {
+        if self.supply.stop_rehearsing() {
+            let listener = &*self.grants.listener;
+            tracing::warn!(listener, kind = failure.kind(), %failure, "a rehearsal failed: there will be no more of them");
         }
     }
 }

@@ -9,6 +9,8 @@
     reason = "this is a part of tests, where a panic is how a failure is told"
 )]
 
+pub mod imports;
+
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
@@ -17,11 +19,14 @@ pub const BEFORE_DECIDE: &str =
     r#"(func $decide (export "callgate:listener/before-call@0.1.0#decide") (param $call i32) (result i32)"#;
 /// The beginning of the after-call hook. `$report` points to the report, which begins with the call.
 pub const AFTER_NOTIFY: &str =
-    r#"(func (export "callgate:listener/after-call@0.1.0#notify") (param $report i32) (result i32)"#;
+    r#"(func $notify (export "callgate:listener/after-call@0.1.0#notify") (param $report i32) (result i32)"#;
 /// The beginning of the grant hook. `$subject` points to the caller's name, which has `$length` bytes.
-pub const GRANT_DECIDE: &str = r#"(func (export "callgate:listener/grant@0.1.0#decide")
+pub const GRANT_DECIDE: &str = r#"(func $grant (export "callgate:listener/grant@0.1.0#decide")
     (param $subject i32) (param $length i32)
     (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)"#;
+
+/// The beginning of the preparation.
+pub const PREPARE: &str = r#"(func $prepare (export "callgate:listener/prepare@0.1.0#prepare") (result i32)"#;
 
 /// Memory, and an allocator that never frees. Results are written below 64 KiB, allocations begin above.
 pub const MEMORY: &str = r#"
@@ -70,9 +75,17 @@ pub fn before_with(items: &str, body: &str) -> Vec<u8> {
 
 /// A component with all three hooks: items, and the bodies of grant, before-call and after-call. The items bring the memory
 /// and the allocator, most of them [`MEMORY`].
-pub fn with_all_hooks(items: &str, [grant, before, after]: [&str; 3]) -> Vec<u8> {
-    let core = format!("{items} {GRANT_DECIDE} {grant}) {BEFORE_DECIDE} {before}) {AFTER_NOTIFY} {after})");
-    component("all", &core)
+pub fn with_all_hooks(items: &str, bodies: [&str; 3]) -> Vec<u8> {
+    component("all", &format!("{items} {}", hooks(bodies)))
+}
+
+/// The same with a preparation in front.
+pub fn with_preparation(items: &str, prepare: &str, bodies: [&str; 3]) -> Vec<u8> {
+    component("all-prepared", &format!("{items} {PREPARE} {prepare}) {}", hooks(bodies)))
+}
+
+fn hooks([grant, before, after]: [&str; 3]) -> String {
+    format!("{GRANT_DECIDE} {grant}) {BEFORE_DECIDE} {before}) {AFTER_NOTIFY} {after})")
 }
 
 /// The component with more items at its end, in component text.

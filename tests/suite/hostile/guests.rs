@@ -1,13 +1,15 @@
 //! The guests, and what has to come of asking each of them.
 //!
 //! Texts of a guest lie at 1024. What its host calls return is written to 64, and what its hooks return to 2048: there the
-//! result's discriminant, at 2052 that of the decision or the text of an error, from 2056 on what the decision holds.
+//! result's discriminant, at 2052 that of the decision or the text of an error, from 2056 on what the decision holds. What
+//! the host hands over lies from 65536 on, and from 131072 on there are zeros.
 
 mod verdicts;
 mod traps;
 mod returns;
 mod memory;
 mod time;
+mod preparation;
 mod host_calls;
 
 use std::sync::Arc;
@@ -19,7 +21,8 @@ use callgate_wasm::{Hook, LoadedComponent, SandboxLimits};
 
 /// Every one of them.
 pub(super) fn all() -> Vec<Guest> {
-    [verdicts::all(), traps::all(), returns::all(), memory::all(), time::all(), host_calls::all()].concat()
+    [verdicts::all(), traps::all(), returns::all(), memory::all(), time::all(), preparation::all(), host_calls::all()]
+        .concat()
 }
 
 /// A component with all three hooks.
@@ -65,6 +68,12 @@ impl Guest {
         Self { name, bytes: kit::with_all_hooks(items, bodies), limits: |_| {}, ends }
     }
 
+    /// One that passes once it has prepared itself, by a body of its own.
+    fn prepared(name: &'static str, prepare: &str, ends: Ends) -> Self {
+        let bytes = kit::with_preparation(MEMORY, prepare, [PASS; 3]);
+        Self { bytes, ..Self::over(name, MEMORY, [PASS; 3], [ends; 3]) }
+    }
+
     /// With more items of the component, outside of its module.
     fn and_items(self, items: &str) -> Self {
         Self { bytes: kit::with_items(&self.bytes, items), ..self }
@@ -98,7 +107,7 @@ impl Guest {
 }
 
 /// The text at 1024.
-fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     format!("(data (i32.const 1024) \"{text}\")")
 }
 

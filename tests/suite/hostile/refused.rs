@@ -72,7 +72,7 @@ const ELSEWHERE: &str = "package acme:policy; interface rules { run: func(); } w
 const RUNS: &str = r#"(func (export "acme:policy/rules#run"))"#;
 
 /// The host's log with a level more.
-const LEVELS: &str = "package test:own;
+const LEVELS: &str = "package test:foreign;
     world guest { import callgate:host/log@0.1.0; export callgate:listener/before-call@0.1.0; }
     package callgate:host@0.1.0 {
       interface log { enum level { debug, info, warn, error, fatal } write: func(level: level, message: string); }
@@ -99,7 +99,7 @@ fn importing(interface: &str) -> Vec<u8> {
     let (package, rest) = interface.split_once('/').unwrap();
     let (name, version) = rest.split_once('@').unwrap();
     let wit = format!(
-        "package test:own; world guest {{ import {interface}; export callgate:listener/before-call@0.1.0; }}
+        "package test:foreign; world guest {{ import {interface}; export callgate:listener/before-call@0.1.0; }}
          package {package}@{version} {{ interface {name} {{ run: func(); }} }}
          package callgate:listener@0.1.0 {{ interface before-call {{ decide: func() -> bool; }} }}"
     );

@@ -11,6 +11,7 @@ use callgate_core::state::MemoryState;
 use callgate_core::testing::{self, Scripted, caller};
 use callgate_core::tool::ReplyBody;
 use callgate_core::{Dispatcher, Listing, Outcome, RuleSet, StateStore, Subscription, ToolRegistry, Verdict};
+use callgate_kit::imports::STATE;
 use callgate_kit::{self as kit, MEMORY};
 use callgate_tests::host::{self, Component};
 use callgate_tests::tools::{Counting, numbered};
@@ -140,8 +141,7 @@ async fn last() -> &'static Arc<LoadedComponent> {
             )
         };
         let items = format!(
-            r#"(import "callgate:host/state@0.1.0" "increment" (func $increment (param i32 i32 i32 i32 i32 i32)))
-               {MEMORY}
+            r#"{STATE} {MEMORY}
                (data (i32.const 1024) "grant") (data (i32.const 1040) "before-call") (data (i32.const 1056) "after-call")
                (data (i32.const 1072) "record") (data (i32.const 1088) "not-for-first")
                (data (i32.const 1104) "not with arguments")"#

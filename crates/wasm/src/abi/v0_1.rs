@@ -19,5 +19,8 @@ use crate::event::EventState;
 
 /// Links everything that a component of this line may import, WASI aside.
 pub(crate) fn link(linker: &mut Linker<EventState>) -> wasmtime::Result<()> {
-    bindings::PreparedListener::add_to_linker::<_, HasSelf<EventState>>(linker, |state| state)
+    bindings::PreparedListener::add_to_linker::<_, HasSelf<EventState>>(linker, |state| {
+        state.meter.count_host_call();
+        state
+    })
 }

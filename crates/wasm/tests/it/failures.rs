@@ -11,17 +11,9 @@ use callgate_core::{ToolRegistry, Verdict};
 use callgate_wasm::{ListenerOptions, SandboxLimits};
 use std::sync::Arc;
 
+use crate::kit::imports::{EXIT, REGISTRY, STDERR};
 use crate::kit::{self, before, before_with, deny_with};
 use crate::sandbox::{before_call, failure, failure_with, listener, options, patient};
-
-/// Writes `$text` (4 KiB at 1024) to standard error, `$times` times.
-const STDERR: &str = r#"
-  (import "wasi:cli/stderr@0.2.0" "get-stderr" (func $stderr (result i32)))
-  (import "wasi:io/streams@0.2.0" "[method]output-stream.blocking-write-and-flush"
-    (func $write (param i32 i32 i32 i32)))
-"#;
-
-const EXIT: &str = r#"(import "wasi:cli/exit@0.2.0" "exit" (func $exit (param i32)))"#;
 
 #[track_caller]
 fn assert_trap(failure: &ListenerFailure, part: &str) {
@@ -213,8 +205,7 @@ async fn f1_a_flood_of_output_is_no_failure_and_only_its_end_is_kept() {
 
 #[tokio::test]
 async fn only_the_grant_hook_reaches_the_rows() {
-    let import = r#"(import "callgate:listener/registry@0.1.0" "count" (func $count (result i32)))"#;
-    assert_trap(&failure(before_with(import, "(call $count)")).await, "only the grant hook");
+    assert_trap(&failure(before_with(REGISTRY, "(call $count)")).await, "only the grant hook");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use callgate_core::{Json, ToolRegistry};
 use callgate_wasm::{ListenerOptions, OptionsError, SandboxLimits, WasmListener};
 use std::sync::Arc;
 
+use crate::kit::imports::{STDERR, THING};
 use crate::kit::{self, before, before_with, deny_with, with_items};
 use crate::sandbox::{before_call, failure, failure_with, listener, listener_with, options, patient, sandbox};
 
@@ -66,16 +67,14 @@ async fn f1_instances_are_limited() {
 
 #[tokio::test]
 async fn f1_handles_of_the_host_are_limited() {
-    let import = r#"(import "wasi:cli/stderr@0.2.0" "get-stderr" (func $stderr (result i32)))"#;
     let body = "(loop $again (drop (call $stderr)) (br $again)) (i32.const 0)";
-    assert_limit(&failure(before_with(import, body)).await, "handles");
+    assert_limit(&failure(before_with(STDERR, body)).await, "handles");
 }
 
 #[tokio::test]
 async fn f1_handles_of_the_guest_are_limited() {
     let core = format!(
-        r#"(import "[export]test:kit/things" "[resource-new]thing" (func $new (param i32) (result i32))) {} {}
-           (loop $again (drop (call $new (i32.const 1))) (br $again)) (i32.const 0))"#,
+        "{THING} {} {} (loop $again (drop (call $new (i32.const 1))) (br $again)) (i32.const 0))",
         kit::MEMORY,
         kit::BEFORE_DECIDE
     );

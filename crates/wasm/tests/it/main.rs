@@ -13,6 +13,7 @@ mod sandbox;
 mod loading;
 mod decisions;
 mod failures;
+mod preparation;
 mod limits;
 mod isolation;
 mod state;

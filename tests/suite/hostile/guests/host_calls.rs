@@ -1,42 +1,41 @@
 //! Guests that ask too much of the host, or what they may not.
 
+use callgate_kit::imports::{LOG, NETWORK, REGISTRY, STATE, STDERR};
+
 use super::Ends::{Fails, Passes};
 use super::traps::SCREAMS;
 use super::{Guest, PASS, text};
 
-const LOGS: &str = r#"(import "callgate:host/log@0.1.0" "write" (func $log (param i32 i32 i32)))"#;
-const SETS: &str = r#"(import "callgate:host/state@0.1.0" "set" (func $set (param i32 i32 i32 i32 i32 i32 i32)))"#;
-
 pub(super) fn all() -> Vec<Guest> {
+    let screams = format!("{STDERR} {SCREAMS}");
     vec![
         Guest::everywhere(
             "flood the log",
-            &format!("{LOGS} {}", text("all is well")),
+            &format!("{LOG} {}", text("all is well")),
             &format!("(loop $again (call $log (i32.const 1) (i32.const 1024) (i32.const 11)) (br $again)) {PASS}"),
-            Fails("deadline", &[]),
-        )
-        .hasty(),
-        Guest::everywhere("flood standard error", SCREAMS, &flood(PASS), Passes),
+            Fails("host-calls", &["over its limit of host-calls"]),
+        ),
+        Guest::everywhere("flood standard error", &screams, &flood(PASS), Passes),
         Guest::everywhere(
             "flood standard error and trap",
-            SCREAMS,
+            &screams,
             &flood("unreachable"),
             Fails("trap", &["ERROR callgate: all is well panicked at policy.rs:7:"]),
         ),
         Guest::everywhere(
             "fill the store",
-            &format!("{SETS} {}", text("k")),
+            &format!("{STATE} {}", text("k")),
             // One key and 64 KiB, again and again.
             &format!(
                 "(loop $again
-                   (call $set (i32.const 1024) (i32.const 1) (i32.const 65536) (i32.const 65536)
+                   (call $set (i32.const 1024) (i32.const 1) (i32.const 131072) (i32.const 65536)
                      (i32.const 0) (i32.const 0) (i32.const 64))
                    (br $again)) {PASS}"
             ),
             Fails("state", &["over its limit of state"]),
         )
         .limited(|limits| limits.state = 1 << 20),
-        Guest::everywhere("reach for the network", NETWORK, RESOLVE, Passes),
+        Guest::everywhere("reach for the network", &format!("{NETWORK} {}", text("localhost")), RESOLVE, Passes),
         registry(),
     ]
 }
@@ -52,11 +51,6 @@ fn flood(end: &str) -> String {
     )
 }
 
-const NETWORK: &str = r#"
-  (import "wasi:sockets/instance-network@0.2.0" "instance-network" (func $network (result i32)))
-  (import "wasi:sockets/ip-name-lookup@0.2.0" "resolve-addresses" (func $resolve (param i32 i32 i32 i32)))
-  (data (i32.const 1024) "localhost")"#;
-
 /// Traps if it learns an address. That it may not is an error value, which a guest can live with.
 const RESOLVE: &str = "
     (call $resolve (call $network) (i32.const 1024) (i32.const 9) (i32.const 64))
@@ -65,8 +59,7 @@ const RESOLVE: &str = "
 
 /// Asks for the rows, which only the grant hook may.
 fn registry() -> Guest {
-    let import = r#"(import "callgate:listener/registry@0.1.0" "count" (func $count (result i32)))"#;
     let body = format!("(drop (call $count)) {PASS}");
     let refused = Fails("trap", &["only the grant hook may call"]);
-    Guest::by_hook("ask for the rows", import, [&body; 3], [Passes, refused, refused])
+    Guest::by_hook("ask for the rows", REGISTRY, [&body; 3], [Passes, refused, refused])
 }

@@ -1,14 +1,16 @@
 //! Guests that take more than there is for them.
 
+use callgate_kit::imports;
+
 use super::Ends::{Fails, Passes};
 use super::{Guest, PASS};
 
 /// Grows as far as it gets.
-const GROW: &str = "(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))";
+pub(super) const GROW: &str = "(loop $again (br_if $again (i32.ne (memory.grow (i32.const 16)) (i32.const -1))))";
 
 pub(super) fn all() -> Vec<Guest> {
     let over = |name, items: &str, limit| Guest::everywhere(name, "", PASS, Fails(limit, &[])).and_items(items);
-    let handles = "(loop $again (drop (call $take)) (br $again))";
+    let hoard = |handle: &str| format!("(loop $again (drop {handle}) (br $again)) {PASS}");
     vec![
         Guest::everywhere("allocate until none is left", "", &format!("{GROW} unreachable"), Fails("memory", &[])),
         Guest::everywhere("live with what there is", "", &format!("{GROW} {PASS}"), Passes),
@@ -17,15 +19,14 @@ pub(super) fn all() -> Vec<Guest> {
         over("many instances", &instances(8), "instances").limited(|limits| limits.instances = 8),
         Guest::everywhere(
             "hoard what the host gives",
-            r#"(import "wasi:cli/stderr@0.2.0" "get-stderr" (func $take (result i32)))"#,
-            &format!("{handles} {PASS}"),
+            imports::STDERR,
+            &hoard("(call $stderr)"),
             Fails("handles", &[]),
         ),
         Guest::everywhere(
             "hoard things of its own",
-            r#"(import "[export]test:kit/things" "[resource-new]thing" (func $new (param i32) (result i32)))
-               (func $take (result i32) (call $new (i32.const 1)))"#,
-            &format!("{handles} {PASS}"),
+            imports::THING,
+            &hoard("(call $new (i32.const 1))"),
             Fails("handles", &[]),
         ),
     ]

@@ -1,15 +1,17 @@
 //! Guests that end themselves.
 
+use callgate_kit::imports::{EXIT, STDERR};
+
 use super::Ends::{Fails, Passes};
 use super::{Guest, PASS, fail, text};
 
-/// `$scream` writes what looks like a line of the host's to standard error, in red.
+/// `$scream` writes what looks like a line of the host's to standard error, in red. Goes with the imports of standard error.
 pub(super) const SCREAMS: &str = r#"
-  (import "wasi:cli/stderr@0.2.0" "get-stderr" (func $stderr (result i32)))
-  (import "wasi:io/streams@0.2.0" "[method]output-stream.blocking-write-and-flush"
-    (func $write (param i32 i32 i32 i32)))
   (data (i32.const 1024) "panicked at policy.rs:7:\1b[31m no rule\r\n\00ERROR callgate: all is well\e2\80\ae")
-  (func $scream (call $write (call $stderr) (i32.const 1024) (i32.const 70) (i32.const 64)))"#;
+  (global $err (mut i32) (i32.const 0))
+  (func $scream
+    (if (i32.eqz (global.get $err)) (then (global.set $err (call $stderr))))
+    (call $write (global.get $err) (i32.const 1024) (i32.const 70) (i32.const 64)))"#;
 
 /// What is left of that in a record.
 const SCREAM: &str = "panicked at policy.rs:7: [31m no rule ERROR callgate: all is well";
@@ -19,7 +21,7 @@ pub(super) fn all() -> Vec<Guest> {
     vec![
         everywhere(
             "unreachable",
-            &format!("{SCREAMS} (func $judge (result i32) unreachable)"),
+            &format!("{STDERR} {SCREAMS} (func $judge (result i32) unreachable)"),
             "(call $scream) (call $judge)",
             &["`unreachable`", "in judge < act < ", SCREAM],
         ),
@@ -67,7 +69,7 @@ const RECURSION: &str = "(func $again (param i32) (result i32)
     (call $again (i32.add (local.get 0) (i32.const 1))) (i32.add (i32.const 1)))";
 
 fn exiting(name: &'static str, status: u8) -> Guest {
-    let items = format!("(import \"wasi:cli/exit@0.2.0\" \"exit\" (func $exit (param i32))) {SCREAMS}");
+    let items = format!("{EXIT} {STDERR} {SCREAMS}");
     let body = format!("(call $scream) (call $exit (i32.const {status})) {PASS}");
     Guest::everywhere(name, &items, &body, Fails("exit", &["exited with code", SCREAM]))
 }

@@ -23,6 +23,10 @@ pub(super) fn all() -> Vec<Guest> {
         answering("answer", ANSWER, Answers(ANSWER)),
         answering("answer with bad JSON", r#"{"content":["#, Fails(INVALID, &["no tool result"])),
         answering("answer with no result", r#"["content"]"#, Fails(INVALID, &["no tool result"])),
-        answering("answer with a name twice", r#"{"content":[],"content":[]}"#, Fails(INVALID, &["content"])),
+        answering(
+            "answer with a name twice",
+            r#"{"content":[],"content":[]}"#,
+            Fails(INVALID, &["it can be read in two ways"]),
+        ),
     ]
 }

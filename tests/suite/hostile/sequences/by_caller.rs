@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use callgate_core::testing::caller;
+use callgate_kit::imports::RANDOM;
 
 use super::Alone;
 use crate::hostile::guests::{PASS, deny, narrow};
@@ -43,7 +44,6 @@ async fn f2_f5_echo_identity_as_a_grant_listener() {
 /// Every event of a guest whose memory was made ahead of time has randomness of its own.
 #[tokio::test]
 async fn f5_no_two_events_draw_the_same_random_number() {
-    let items = r#"(import "wasi:random/random@0.2.0" "get-random-u64" (func $random (result i64)))"#;
     // Sixteen letters, one for each four bits.
     let body = format!(
         "(local $at i32) (local $number i64)
@@ -56,7 +56,7 @@ async fn f5_no_two_events_draw_the_same_random_number() {
          {}",
         deny("(i32.const 1024)", "(i32.const 16)")
     );
-    let guest = Alone::with(items, [PASS, &body, PASS], |guest| guest).await;
+    let guest = Alone::with(RANDOM, [PASS, &body, PASS], |guest| guest).await;
     let mut drawn = BTreeSet::new();
     for _ in 0..32 {
         drawn.insert(guest.call().await);

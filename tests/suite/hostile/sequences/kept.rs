@@ -1,15 +1,17 @@
 //! Guests that remember through the state store, in a few lines each.
 
+use callgate_kit::imports::STATE;
+
 use super::{Alone, run};
 use crate::hostile::guests::{PASS, answer, deny};
 
-/// The functions of the store that these guests call, and their keys. The result of each is written to 64.
-const STORE: &str = r#"
-  (import "callgate:host/state@0.1.0" "get" (func $get (param i32 i32 i32)))
-  (import "callgate:host/state@0.1.0" "set" (func $set (param i32 i32 i32 i32 i32 i32 i32)))
-  (import "callgate:host/state@0.1.0" "remove" (func $remove (param i32 i32 i32)))
-  (import "callgate:host/state@0.1.0" "increment" (func $increment (param i32 i32 i32 i32 i32 i32)))
+/// The keys of these guests, and what one of them says.
+const TEXTS: &str = r#"
   (data (i32.const 1024) "reply") (data (i32.const 1040) "approved") (data (i32.const 1056) "Ask an operator first.")"#;
+
+async fn keeping(bodies: [&str; 3]) -> Alone {
+    Alone::with(&format!("{STATE} {TEXTS}"), bodies, |guest| guest).await
+}
 
 #[tokio::test]
 async fn f5_record_names() {
@@ -20,7 +22,7 @@ async fn f5_record_names() {
                (i32.const 1) (i32.const 0) (i32.const 0) (i32.const 64)) {PASS}"
         )
     };
-    let guest = Alone::with(STORE, [PASS, &count("$call"), &count("$report")], |guest| guest).await;
+    let guest = keeping([PASS, &count("$call"), &count("$report")]).await;
     guest.call().await;
     guest.call().await;
     assert_eq!(guest.kept("record").await.as_deref(), Some("4"), "each call twice");
@@ -41,7 +43,7 @@ async fn b2_b5_ledger() {
            (i32.load offset=216 (local.get $report)) (i32.load offset=220 (local.get $report))
            (i32.const 0) (i32.const 0) (i32.const 64)) {PASS}"
     );
-    let guest = Alone::with(STORE, [PASS, &before, &after], |guest| guest).await;
+    let guest = keeping([PASS, &before, &after]).await;
     for _ in 0..3 {
         assert_eq!(guest.call().await, run(1));
     }
@@ -56,7 +58,7 @@ async fn b2_b3_approve() {
          (if (result i32) (i32.load8_u (i32.const 68)) (then {PASS}) (else {}))",
         deny("(i32.const 1056)", "(i32.const 22)")
     );
-    let guest = Alone::with(STORE, [PASS, &before, PASS], |guest| guest).await;
+    let guest = keeping([PASS, &before, PASS]).await;
     let refused = r#"{"content":[{"type":"text","text":"Ask an operator first."}],"isError":true}"#;
     assert_eq!(guest.call().await, refused);
     guest.state.set("guest", "approved", "by bob", None).await.unwrap();

@@ -1,5 +1,6 @@
 //! Guests that fail at one event and at no other.
 
+use callgate_kit::imports::STATE;
 use callgate_wasm::Hook;
 
 use super::{Alone, run};
@@ -14,9 +15,8 @@ async fn traps_on(nth: usize, hook: Hook) -> Alone {
          (if (i32.eq (i32.load (i32.const 68)) (i32.const {nth})) (then unreachable))
          {PASS}"
     );
-    let items = r#"(import "callgate:host/state@0.1.0" "increment" (func $increment (param i32 i32 i32 i32 i32 i32)))
-                   (data (i32.const 1024) "asked")"#;
-    Alone::with(items, [&body; 3], |guest| guest.asked(only(hook))).await
+    let items = format!("{STATE} (data (i32.const 1024) \"asked\")");
+    Alone::with(&items, [&body; 3], |guest| guest.asked(only(hook))).await
 }
 
 async fn fails_at_one_event(nth: usize) {
