@@ -11,6 +11,7 @@ use wasmtime::{Engine, Instance, Module, Store, Trap};
 
 use settings::Allocation;
 
+pub(crate) use settings::{MOST_CORE_INSTANCES, MOST_TABLE_ELEMENTS};
 pub(crate) use ticker::Heartbeat;
 
 /// `(module (func loop br 0 end) (start 0))`: a guest that never ends.

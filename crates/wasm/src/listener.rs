@@ -14,6 +14,7 @@ use crate::abi::Hook;
 use crate::abi::v0_1::{self, AfterCallEvent, BeforeCallEvent, GrantEvent, PayloadCap};
 use crate::capabilities::{Capability, Grants, StateAccess};
 use crate::component::LoadedComponent;
+use crate::engine::{MOST_CORE_INSTANCES, MOST_TABLE_ELEMENTS};
 use crate::event::EventRunner;
 use crate::limits::SandboxLimits;
 
@@ -44,13 +45,15 @@ pub enum OptionsError {
     /// No hook is to be asked.
     #[error("no hook would ever be asked; name one in the listener's `hooks` or leave them out")]
     NoHooks,
-    /// More memory than the sandbox gives to anybody.
-    #[error("a memory limit of {limit} bytes is above the {ceiling} that the sandbox can give; lower it")]
-    MemoryAboveCeiling {
+    /// More of something than the sandbox gives to anybody.
+    #[error("a limit of {limit} for {of} is above the {most} that the sandbox can give; lower it")]
+    AboveCeiling {
+        /// What the limit is for.
+        of: &'static str,
         /// The listener's limit.
         limit: usize,
-        /// The sandbox's ceiling.
-        ceiling: usize,
+        /// The most that there is.
+        most: usize,
     },
     /// A limit under which no event could ever run.
     #[error("with a limit of 0 for {0} no event could run; give it at least 1")]
@@ -105,8 +108,15 @@ fn hooks(exported: Hooks, wanted: Option<Hooks>) -> Result<Hooks, OptionsError> 
 }
 
 fn check_limits(limits: &SandboxLimits, ceiling: usize) -> Result<(), OptionsError> {
-    if limits.memory > ceiling {
-        return Err(OptionsError::MemoryAboveCeiling { limit: limits.memory, ceiling });
+    let most_instances = usize::try_from(MOST_CORE_INSTANCES).unwrap_or(usize::MAX);
+    for (of, limit, most) in [
+        ("bytes of memory", limits.memory, ceiling),
+        ("table elements", limits.table_elements, MOST_TABLE_ELEMENTS),
+        ("instances", limits.instances, most_instances),
+    ] {
+        if limit > most {
+            return Err(OptionsError::AboveCeiling { of, limit, most });
+        }
     }
     let nothing = [
         ("the decision deadline", limits.decision_deadline.is_zero()),

@@ -205,8 +205,24 @@ pub(super) struct LimitsTable {
     pub(super) hostcall_fuel_mib: Option<Bounded<1, 1024>>,
     /// How much of its standard error is kept for the record of a failure, in KiB. Without it 16.
     pub(super) stderr_kib: Option<Bounded<1, 1024>>,
+    /// Elements of all its tables together. Without it 20000, which is the most.
+    pub(super) table_elements: Option<Bounded<1, 20_000>>,
+    /// Core instances in its component. Without it 64, which is the most.
+    pub(super) instances: Option<Bounded<1, 64>>,
+    /// Resources of the host that it holds at one moment. Without it 1000.
+    pub(super) handles: Option<Bounded<1, 100_000>>,
+    /// Calls to the host. Without it 100000.
+    pub(super) host_calls: Option<Bounded<1, 10_000_000>>,
+    /// How much it may log, in KiB; what comes after is dropped. Without it 64.
+    pub(super) log_kib: Option<Bounded<1, 65_536>>,
+    /// How much it may move through the state store, in KiB. Without it 16384.
+    pub(super) state_kib: Option<Bounded<1, 1_048_576>>,
     /// How many events may run at the same time; others wait, for as long as their deadline. Without it 16.
     pub(super) concurrency: Option<Bounded<1, 1024>>,
+    /// How many instances are made ahead of their events; they hold their memory. Without it 4.
+    pub(super) ready: Option<Bounded<0, 64>>,
+    /// How long an instance may take to be ready ahead of its event, in milliseconds. Without it 1000.
+    pub(super) preparation_ms: Option<Bounded<1, 60_000>>,
 }
 
 /// When a listener that keeps failing is no longer asked. Counted for each caller, hook and tool by itself.

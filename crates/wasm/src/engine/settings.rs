@@ -19,6 +19,11 @@ const RESERVATION: u64 = 4 << 30;
 /// The bytes of one memory that stay with its place in the pool after an event.
 const KEPT: usize = 16 << 20;
 
+/// The most elements in all tables of one instance of a component, and the most core instances in it: the pool is laid out for
+/// so many.
+pub(crate) const MOST_TABLE_ELEMENTS: usize = 20_000;
+pub(crate) const MOST_CORE_INSTANCES: u32 = 64;
+
 /// Where instances come from.
 pub(super) enum Allocation<'a> {
     /// From a pool that is laid out at the start.
@@ -64,13 +69,13 @@ fn pool(sandbox: &SandboxConfig) -> PoolingAllocationConfig {
         .total_core_instances(slots.saturating_mul(48))
         .max_memories_per_component(4)
         .max_tables_per_component(8)
-        .max_core_instances_per_component(64)
+        .max_core_instances_per_component(MOST_CORE_INSTANCES)
         .max_memories_per_module(1)
         .max_tables_per_module(4)
         .max_component_instance_size(1 << 20)
         .max_core_instance_size(1 << 20)
         .max_memory_size(sandbox.memory_ceiling)
-        .table_elements(20_000)
+        .table_elements(MOST_TABLE_ELEMENTS)
         // What a guest touched stays in place and is overwritten behind its event, so the next one meets no page faults.
         .linear_memory_keep_resident(KEPT)
         .table_keep_resident(256 << 10)

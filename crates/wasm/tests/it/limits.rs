@@ -132,13 +132,26 @@ async fn f4_arguments_over_the_cap_reach_the_guest_as_a_marker() {
     assert!(matches!(large, Ok(Verdict::Deny(_))), "{large:?}");
 }
 
+/// Each of these calls is cheap, and there would be no end to them.
+#[tokio::test]
+async fn f1_calls_to_the_host_are_limited() {
+    let import = r#"(import "callgate:host/config@0.1.0" "get" (func $get (param i32 i32 i32)))"#;
+    let body = "(loop $again (call $get (i32.const 1024) (i32.const 1) (i32.const 64)) (br $again)) (i32.const 0)";
+    assert_limit(&failure(before_with(import, body)).await, "host-calls");
+}
+
 #[tokio::test]
 async fn a_limit_that_can_not_be_kept_is_refused() {
     let component = sandbox().load_bytes(kit::proceeding(), None).await.unwrap();
     let refused = |limits| WasmListener::new(component.clone(), limited(limits)).unwrap_err();
-    let ceiling = 256 << 20;
-    let error = refused(SandboxLimits { memory: ceiling + 1, ..patient() });
-    assert_eq!(error, OptionsError::MemoryAboveCeiling { limit: ceiling + 1, ceiling });
+    for (limits, most) in [
+        (SandboxLimits { memory: (256 << 20) + 1, ..patient() }, 256 << 20),
+        (SandboxLimits { table_elements: 20_001, ..patient() }, 20_000),
+        (SandboxLimits { instances: 65, ..patient() }, 64),
+    ] {
+        let OptionsError::AboveCeiling { limit, most: given, .. } = refused(limits) else { panic!("it was taken") };
+        assert_eq!((limit, given), (most + 1, most));
+    }
     assert!(matches!(refused(SandboxLimits { concurrency: 0, ..patient() }), OptionsError::Nothing(_)));
     assert!(matches!(refused(SandboxLimits { instances: 0, ..patient() }), OptionsError::Nothing(_)));
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use callgate_core::registry::{Exposure, Reach};
-use callgate_wasm::Hook;
+use callgate_wasm::{Hook, SandboxLimits};
 
 use super::*;
 use crate::config::StateLocation;
@@ -86,6 +86,33 @@ fn a_full_file_says_what_it_means() {
     let breaker =
         [gate.breaker, mode.breaker].map(|it| (it.failures, it.pause.as_millis(), it.longest_pause.as_millis()));
     assert_eq!(breaker, [(3, 500, 4_000), (5, 1_000, 30_000)]);
+}
+
+#[test]
+fn every_limit_of_the_file_is_the_limit_of_that_name() {
+    let text = "listeners = [\"a\"]\n[listener.a]\ncomponent = \"a.wasm\"\ndeadline-ms = 1\n[listener.a.limits]\n\
+                memory-mib = 2\ntable-elements = 3\ninstances = 4\nhandles = 5\nhostcall-fuel-mib = 6\nhost-calls = 7\n\
+                payload-kib = 8\noutput-kib = 9\nstderr-kib = 10\nlog-kib = 11\nstate-kib = 12\nconcurrency = 13\n\
+                ready = 14\npreparation-ms = 15";
+    let expected = SandboxLimits {
+        decision_deadline: Duration::from_millis(1),
+        report_deadline: Duration::from_millis(1),
+        memory: 2 << 20,
+        table_elements: 3,
+        instances: 4,
+        handles: 5,
+        hostcall_fuel: 6 << 20,
+        host_calls: 7,
+        payload: 8 << 10,
+        output: 9 << 10,
+        stderr: 10 << 10,
+        log: 11 << 10,
+        state: 12 << 10,
+        concurrency: 13,
+        ready: 14,
+        preparation_deadline: Duration::from_millis(15),
+    };
+    assert_eq!(parse(text).unwrap().listeners[0].limits, expected);
 }
 
 #[test]

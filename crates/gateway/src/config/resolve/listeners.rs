@@ -95,17 +95,25 @@ fn pin(digest: &Spanned<String>, found: &mut Findings<'_>) -> Option<Pin> {
 /// The host's defaults, but for what the table says.
 fn limits(deadline_ms: Option<u32>, table: &LimitsTable) -> SandboxLimits {
     let default = SandboxLimits::default();
-    let deadline = deadline_ms.map(|ms| Duration::from_millis(ms.into()));
+    let millis = |ms: u32| Duration::from_millis(ms.into());
+    let deadline = deadline_ms.map(millis);
     SandboxLimits {
         decision_deadline: deadline.unwrap_or(default.decision_deadline),
         report_deadline: deadline.unwrap_or(default.report_deadline),
         memory: table.memory_mib.map_or(default.memory, |mib| bytes(mib.get(), 20)),
+        table_elements: table.table_elements.map_or(default.table_elements, |elements| bytes(elements.get(), 0)),
+        instances: table.instances.map_or(default.instances, |instances| bytes(instances.get(), 0)),
+        handles: table.handles.map_or(default.handles, |handles| bytes(handles.get(), 0)),
+        hostcall_fuel: table.hostcall_fuel_mib.map_or(default.hostcall_fuel, |mib| bytes(mib.get(), 20)),
+        host_calls: table.host_calls.map_or(default.host_calls, |calls| bytes(calls.get(), 0)),
         payload: table.payload_kib.map_or(default.payload, |kib| bytes(kib.get(), 10)),
         output: table.output_kib.map_or(default.output, |kib| bytes(kib.get(), 10)),
-        hostcall_fuel: table.hostcall_fuel_mib.map_or(default.hostcall_fuel, |mib| bytes(mib.get(), 20)),
         stderr: table.stderr_kib.map_or(default.stderr, |kib| bytes(kib.get(), 10)),
+        log: table.log_kib.map_or(default.log, |kib| bytes(kib.get(), 10)),
+        state: table.state_kib.map_or(default.state, |kib| bytes(kib.get(), 10)),
         concurrency: table.concurrency.map_or(default.concurrency, |events| bytes(events.get(), 0)),
-        ..default
+        ready: table.ready.map_or(default.ready, |instances| bytes(instances.get(), 0)),
+        preparation_deadline: table.preparation_ms.map_or(default.preparation_deadline, |ms| millis(ms.get())),
     }
 }
 
