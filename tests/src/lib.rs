@@ -10,6 +10,7 @@
 
 pub mod host;
 pub mod tools;
+pub mod misbehaving;
 pub mod records;
 
 pub mod soak;
@@ -20,5 +21,6 @@ pub mod wire;
 pub mod clients;
 
 pub mod built;
+pub mod process;
 pub mod peers;
 pub mod waiting;

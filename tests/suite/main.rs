@@ -12,6 +12,7 @@ mod listeners;
 mod toolchains;
 mod capabilities;
 mod nothing_refused_runs;
+mod blast_radius;
 mod hostile;
 
 mod errors_on_the_wire;

@@ -53,6 +53,14 @@ pub enum ListenerFailure {
     /// The listener is configured but not loaded.
     #[error("not loaded: {0}")]
     NotLoaded(String),
+    /// The listener was not asked, because it kept failing (F6).
+    #[error("not asked, because it failed {failures} times in a row; the last time: {last}")]
+    Suspended {
+        /// How often it had failed in a row when it was last asked.
+        failures: u32,
+        /// The kind of the last of these failures.
+        last: &'static str,
+    },
 }
 
 /// Why a decision is not allowed.
@@ -87,6 +95,7 @@ impl ListenerFailure {
             Self::Instantiation(_) => "instantiation",
             Self::Overload => "overload",
             Self::NotLoaded(_) => "not-loaded",
+            Self::Suspended { .. } => "suspended",
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A listener in the set: its name, its deadline, and what becomes of its failures.
 
+mod breaker;
+
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -17,6 +19,10 @@ use crate::listener::{GrantQuery, Hooks, Listener};
 use crate::report::{CallReport, Said, Step};
 use crate::verdict::Verdict;
 
+pub use breaker::BreakerLimits;
+
+use breaker::{Breakers, Change, Question};
+
 /// How many callers' decisions, and how many names, are remembered for one listener.
 const REMEMBERED: usize = 1_024;
 /// The largest decision that is remembered, in bytes: a listener must not fill the host's memory with them.
@@ -31,6 +37,7 @@ pub struct Subscription {
     delivery: Delivery,
     reusable: Mutex<HashMap<Arc<Caller>, ReusableAnswer>>,
     named: Mutex<HashSet<String>>,
+    breakers: Breakers,
     failures: AtomicU64,
 }
 
@@ -51,7 +58,8 @@ struct ReusableAnswer {
 }
 
 impl Subscription {
-    /// A listener of that name, which has that long for each event.
+    /// A listener of that name, which has that long for each event. One that keeps failing is suspended as
+    /// [`BreakerLimits::default`] says.
     pub fn new(name: impl Into<String>, listener: Arc<dyn Listener>, deadline: Duration, delivery: Delivery) -> Self {
         Self {
             name: name.into(),
@@ -60,8 +68,16 @@ impl Subscription {
             delivery,
             reusable: Mutex::default(),
             named: Mutex::default(),
+            breakers: Breakers::new(BreakerLimits::default()),
             failures: AtomicU64::new(0),
         }
+    }
+
+    /// The same with other limits for a listener that keeps failing.
+    #[must_use]
+    pub fn with_breaker(mut self, limits: BreakerLimits) -> Self {
+        self.breakers = Breakers::new(limits);
+        self
     }
 
     /// The configured name.
@@ -89,9 +105,14 @@ impl Subscription {
         self.delivery
     }
 
-    /// How often it failed so far.
+    /// How often it failed so far. Events that were not run because it is suspended are counted apart.
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
+    }
+
+    /// How many events it was not asked about, and failed by that, because it kept failing (F6).
+    pub fn suspended(&self) -> u64 {
+        self.breakers.suspended()
     }
 
     /// Asks which tools exist for a caller, or uses an answer again where the listener allows it (G10).
@@ -104,7 +125,7 @@ impl Subscription {
         let answer = match self.remembered(&query.caller, generation) {
             Some(answer) => Ok(answer),
             None => {
-                let fresh = self.ask("grant", self.listener.grant(query)).await;
+                let fresh = self.ask(Question::Grant(&query.caller), self.listener.grant(query)).await;
                 if let Ok(GrantAnswer::Narrow(narrowing)) = &fresh
                     && !narrowing.reusable().is_zero()
                     && narrowing.size() <= LARGEST_REMEMBERED
@@ -135,7 +156,8 @@ impl Subscription {
             }
             Ok(verdict)
         };
-        let verdict = self.ask("before-call", decide).await;
+        let question = Question::BeforeCall(&call.context().caller, call.identifier());
+        let verdict = self.ask(question, decide).await;
         let (said, reason) = match &verdict {
             Ok(Verdict::Proceed) => (Said::Proceed, None),
             Ok(Verdict::Deny(denial)) => (Said::Deny, denial.private_reason().map(str::to_owned)),
@@ -147,7 +169,7 @@ impl Subscription {
 
     /// Tells how a call ended. What becomes of it is nobody's business but the log's (A3).
     pub(crate) async fn after_call(&self, report: &CallReport) {
-        let _ = self.ask("after-call", self.listener.after_call(report)).await;
+        let _ = self.ask(Question::AfterCall, self.listener.after_call(report)).await;
     }
 
     /// Whether the listener names that withheld tool for the first time.
@@ -160,9 +182,11 @@ impl Subscription {
     // What it means is said by where the result goes: strict or lenient reading, verdict, or nothing (F3).
     async fn ask<T>(
         &self,
-        hook: &'static str,
+        question: Question<'_>,
         event: impl Future<Output = Result<T, ListenerFailure>>,
     ) -> Result<T, ListenerFailure> {
+        // What is suspended is counted and not told one by one: a caller chooses how often.
+        let pass = self.breakers.admit(question, tokio::time::Instant::now())?;
         let contained = AssertUnwindSafe(event).catch_unwind();
         let result = match tokio::time::timeout(self.deadline, contained).await {
             Ok(Ok(result)) => result,
@@ -174,13 +198,38 @@ impl Subscription {
             tracing::error!(
                 listener = self.name,
                 digest = self.digest(),
-                hook,
+                hook = question.hook(),
                 kind = failure.kind(),
                 %failure,
                 "a listener failed"
             );
         }
+        if let Some(change) = pass.settle(&result, tokio::time::Instant::now()) {
+            self.tell(change, question);
+        }
         result
+    }
+
+    fn tell(&self, change: Change, question: Question<'_>) {
+        let (hook, caller, tool) = (question.hook(), question.caller().map(Caller::subject), question.tool());
+        match change {
+            Change::Opened { pause } => tracing::warn!(
+                listener = self.name,
+                hook,
+                caller,
+                tool,
+                pause_ms = pause.as_millis(),
+                "a listener keeps failing: it is not asked for this while, and what it is not asked has failed"
+            ),
+            Change::Closed { suspended } => tracing::warn!(
+                listener = self.name,
+                hook,
+                caller,
+                tool,
+                suspended,
+                "a listener that kept failing has answered: it is asked again"
+            ),
+        }
     }
 
     fn step(&self, said: Said, private_reason: Option<String>, begun: Instant) -> Step {

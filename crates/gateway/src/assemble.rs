@@ -97,6 +97,7 @@ impl ReadyListener<'_> {
     fn subscription(&self) -> Subscription {
         let listener = self.listener.clone();
         Subscription::new(&self.config.name, listener, backstop(&self.config.limits), self.config.delivery)
+            .with_breaker(self.config.breaker)
     }
 }
 

@@ -15,7 +15,7 @@ use callgate_core::Caller;
 use callgate_core::json::Json;
 use callgate_core::permissions::Permissions;
 use callgate_core::registry::{Exposure, Reach};
-use callgate_core::subscription::Delivery;
+use callgate_core::subscription::{BreakerLimits, Delivery};
 use callgate_wasm::{Capability, FolderGrant, Hook, HttpGrant, Pin, SandboxLimits};
 
 pub use document::json_schema;
@@ -158,6 +158,8 @@ pub struct ListenerConfig {
     pub delivery: Delivery,
     /// What one event may use.
     pub limits: SandboxLimits,
+    /// When it is no longer asked because it keeps failing.
+    pub breaker: BreakerLimits,
     /// Its own values.
     pub values: BTreeMap<String, Json>,
 }

@@ -116,6 +116,7 @@ fn f1_every_kind_of_failure_has_a_name_of_its_own() {
         ListenerFailure::Instantiation(String::new()),
         ListenerFailure::Overload,
         ListenerFailure::NotLoaded(String::new()),
+        ListenerFailure::Suspended { failures: 5, last: "trap" },
     ];
     let kinds: std::collections::HashSet<_> = failures.iter().map(ListenerFailure::kind).collect();
     assert_eq!(kinds.len(), failures.len());

@@ -17,4 +17,5 @@ mod failures;
 mod granting;
 mod normalising;
 mod nothing_refused_runs;
+mod suspending;
 mod withdrawing;

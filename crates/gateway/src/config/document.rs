@@ -194,6 +194,9 @@ pub(super) struct ListenerTable {
     /// What one event may use.
     #[serde(default)]
     pub(super) limits: LimitsTable,
+    /// When the listener is no longer asked because it keeps failing; what it is not asked has failed.
+    #[schemars(with = "Option<BreakerTable>")]
+    pub(super) breaker: Option<Spanned<BreakerTable>>,
     /// The listener's own values, which it gets as JSON.
     #[serde(default)]
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
@@ -315,6 +318,18 @@ pub(super) struct LimitsTable {
     pub(super) ready: Option<Bounded<0, 64>>,
     /// How long an instance may take to be ready ahead of its event, in milliseconds. Without it 1000.
     pub(super) preparation_ms: Option<Bounded<1, 60_000>>,
+}
+
+/// When a listener that keeps failing is no longer asked. Counted for each caller, hook and tool by itself.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct BreakerTable {
+    /// After so many failures in a row; 0 for never. Without it 5.
+    pub(super) failures: Option<Bounded<0, 1000>>,
+    /// How long it is left alone at first, in milliseconds. Then one event tries it. Without it 1000.
+    pub(super) pause_ms: Option<Bounded<1, 3_600_000>>,
+    /// Each try that fails doubles the pause, up to this, in milliseconds. Without it 30000.
+    pub(super) longest_pause_ms: Option<Bounded<1, 3_600_000>>,
 }
 
 /// The JSON Schema of the file.

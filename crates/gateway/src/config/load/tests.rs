@@ -46,6 +46,7 @@ generic = true
 component = "approval_gate.wasm"
 capabilities = ["state"]
 hooks = ["before-call"]
+breaker = { failures = 3, pause-ms = 500, longest-pause-ms = 4000 }
 
 [listener.agent-mode]
 component = "agent_mode.wasm"
@@ -93,6 +94,9 @@ fn a_full_file_says_what_it_means() {
     assert_eq!(mode.values["writer"].as_str(), "[\"files__*\"]");
     assert_eq!((trail.limits.memory, trail.limits.stderr, trail.limits.concurrency), (16 << 20, 4 << 10, 2));
     assert_eq!(gate.hooks.as_deref(), Some([(Hook::BeforeCall, 38)].as_slice()));
+    let breaker =
+        [gate.breaker, mode.breaker].map(|it| (it.failures, it.pause.as_millis(), it.longest_pause.as_millis()));
+    assert_eq!(breaker, [(3, 500, 4_000), (5, 1_000, 30_000)]);
 }
 
 #[test]
@@ -222,6 +226,11 @@ fn a_fault_is_named_with_its_line_and_reason() {
             "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nhooks = [\"grant\"]\ndelivery = \"behind-reply\"",
             5,
             "`delivery` is for listeners that use after-call",
+        ),
+        (
+            "listeners = [\"g\"]\n[listener.g]\ncomponent = \"g.wasm\"\nbreaker = { pause-ms = 60000 }",
+            4,
+            "a pause of 60000 ms is longer than the longest pause of 30000 ms",
         ),
         ("listeners = []\n[stdio]\ncaller = \"bob\"", 3, "there is no [caller.bob]"),
         ("listeners = []\n[caller.'']", 2, "subject must have"),

@@ -5,14 +5,14 @@ mod grants;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use callgate_core::subscription::Delivery;
+use callgate_core::subscription::{BreakerLimits, Delivery};
 use callgate_wasm::{Hook, Pin, SandboxLimits};
 use toml::Spanned;
 
 use super::{Findings, values};
 use crate::config::ListenerConfig;
 use crate::config::bounded::Bounded;
-use crate::config::document::{DeliveryName, LimitsTable, ListenerTable};
+use crate::config::document::{BreakerTable, DeliveryName, LimitsTable, ListenerTable};
 
 /// Each name in the order has its table and the other way round, so that no gate is dropped by forgetting one of the two.
 pub(super) fn resolve(
@@ -67,6 +67,7 @@ fn resolve_listener(name: Spanned<String>, table: ListenerTable, found: &mut Fin
         folders: table.folder.into_iter().map(|table| grants::folder(table, found)).collect(),
         delivery: table.delivery.map_or(Delivery::BeforeReply, |delivery| (*delivery.get_ref()).into()),
         limits: limits(table.deadline_ms.map(Bounded::get), &table.limits),
+        breaker: table.breaker.map(|table| breaker(&table, found)).unwrap_or_default(),
         values,
         name: name.into_inner(),
     })
@@ -118,6 +119,22 @@ fn limits(deadline_ms: Option<u32>, table: &LimitsTable) -> SandboxLimits {
         ready: table.ready.map_or(default.ready, |instances| bytes(instances.get(), 0)),
         preparation_deadline: table.preparation_ms.map_or(default.preparation_deadline, |ms| millis(ms.get())),
     }
+}
+
+/// The host's defaults, but for what the table says.
+fn breaker(table: &Spanned<BreakerTable>, found: &mut Findings<'_>) -> BreakerLimits {
+    let BreakerTable { failures, pause_ms, longest_pause_ms } = *table.get_ref();
+    let default = BreakerLimits::default();
+    let limits = BreakerLimits {
+        failures: failures.map_or(default.failures, Bounded::get),
+        pause: pause_ms.map_or(default.pause, |ms| Duration::from_millis(ms.get().into())),
+        longest_pause: longest_pause_ms.map_or(default.longest_pause, |ms| Duration::from_millis(ms.get().into())),
+    };
+    if limits.pause > limits.longest_pause {
+        let (pause, longest) = (limits.pause.as_millis(), limits.longest_pause.as_millis());
+        found.at(table, format!("a pause of {pause} ms is longer than the longest pause of {longest} ms"));
+    }
+    limits
 }
 
 /// A number of units of 2 to the power of `exponent`. Their bounds keep it far below what a 64-bit size can hold.
