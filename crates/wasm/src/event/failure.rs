@@ -40,11 +40,12 @@ pub(crate) enum Fault {
     Late,
 }
 
+/// How a guest's work under a deadline ended: in time or not, with or without a panic of the host.
+pub(super) type Outcome<T> = Result<Result<Result<T, Fault>, Box<dyn Any + Send>>, Elapsed>;
+
 impl Fault {
     /// What came of a guest's work under a deadline.
-    pub(super) fn from_outcome<T>(
-        outcome: Result<Result<Result<T, Self>, Box<dyn Any + Send>>, Elapsed>,
-    ) -> Result<T, Self> {
+    pub(super) fn from_outcome<T>(outcome: Outcome<T>) -> Result<T, Self> {
         outcome.map_err(|_| Self::Late)?.map_err(Self::Panic)?
     }
 }
