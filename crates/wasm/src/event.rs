@@ -124,7 +124,11 @@ impl EventRunner {
                 state.tell_output();
                 Ok(reply)
             }
-            Err(fault) => Err(failure::classify(fault, deadline, &state.output(), state.meter.refused())),
+            Err(fault) => match failure::classify(fault, deadline, &state.output(), state.meter.refused()) {
+                // Another caller's events must not count as this one's failures.
+                ListenerFailure::Deadline(_) if state.was_kept_waiting() => Err(ListenerFailure::Overload),
+                failure => Err(failure),
+            },
         };
         sandbox.keeper.leave(bury(instance, place, served.clone()));
         result

@@ -84,6 +84,11 @@ impl EventState {
         self.output.text()
     }
 
+    /// Whether other events of the listener kept this one from the processor.
+    pub(super) fn was_kept_waiting(&self) -> bool {
+        self.turn.was_kept_waiting()
+    }
+
     /// Lets the listener's next event have the processor.
     pub(super) fn end_turn(&self) {
         self.turn.end();

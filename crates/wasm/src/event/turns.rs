@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
@@ -19,38 +19,57 @@ impl Turns {
     }
 }
 
-/// One event's turn. It needs one once the clock has found it running too often, and only for one tick: then it is the next
-/// one's turn. Events that are over before that never wait, so what a listener can take from its neighbours is one tick for
-/// each of its turns, however many of its events hang.
+/// One event's turn, which it needs once the clock has found it running too often. Events that are over before that never
+/// wait, so what a listener can take from its neighbours is one tick for each of its turns, however many of its events hang.
 #[derive(Debug)]
 pub(super) struct Turn {
     turns: Turns,
     held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
     found_running: AtomicU32,
+    kept_waiting: AtomicBool,
 }
 
 /// How often an event is found running and needs no turn. A tick can come right after the event began, and another one when
 /// the machine did something else meanwhile: that is no reason to wait behind those that hang.
 const FREE: u32 = 2;
+/// For how many ticks a turn lasts. Among events that hang this is most of what the first of them has, so it misses its
+/// deadline by itself, and its breaker learns of it.
+const TURN: u32 = 8;
+/// An event that was found running so often has had its chance, whoever was in its way.
+const CHANCE: u32 = 5;
 
 impl Turn {
     pub(super) fn new(turns: Turns) -> Self {
-        Self { turns, held: Arc::default(), found_running: AtomicU32::new(0) }
+        Self { turns, held: Arc::default(), found_running: AtomicU32::new(0), kept_waiting: AtomicBool::new(false) }
     }
 
     /// Gives way, and comes back when it is this event's turn.
     pub(super) fn wait(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        // Whoever waits has been promised the turn by this, so an event that hangs does not keep it.
-        self.end();
-        if self.found_running.fetch_add(1, Ordering::Relaxed) < FREE {
+        let before = self.found_running.fetch_add(1, Ordering::Relaxed);
+        if before % TURN == 0 {
+            self.end();
+        }
+        if before < FREE || self.holds() {
             return Box::pin(tokio::task::yield_now());
         }
         let (turns, held) = (self.turns.0.clone(), self.held.clone());
+        if turns.available_permits() == 0 {
+            self.kept_waiting.store(true, Ordering::Relaxed);
+        }
         Box::pin(async move {
             tokio::task::yield_now().await;
             let turn = turns.acquire_owned().await.ok();
             *held.lock().unwrap_or_else(PoisonError::into_inner) = turn;
         })
+    }
+
+    /// Whether other events of the listener were in its way. What it did not manage then says nothing about it.
+    pub(super) fn was_kept_waiting(&self) -> bool {
+        self.kept_waiting.load(Ordering::Relaxed) && self.found_running.load(Ordering::Relaxed) < CHANCE
+    }
+
+    fn holds(&self) -> bool {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// Gives the turn back.
@@ -78,15 +97,19 @@ mod tests {
     async fn f2_events_that_take_long_take_turns() {
         let turns = Turns(Arc::new(Semaphore::new(1)));
         let (first, second) = (long(&turns).await, long(&turns).await);
-        first.wait().await;
+        for _ in FREE..TURN {
+            first.wait().await;
+        }
         let waiting = tokio::spawn(second.wait());
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished(), "it is the first one's turn");
-        // Found running again, the first one waits behind the second, which keeps the turn until it is found or over.
+        assert!(second.was_kept_waiting() && !first.was_kept_waiting());
+        // The first one's turn has lasted as long as turns do, so it waits behind the second.
         let again = tokio::spawn(first.wait());
         waiting.await.unwrap();
         tokio::task::yield_now().await;
         assert!(!again.is_finished());
+        assert!(!first.was_kept_waiting(), "it has had its chance");
         second.end();
         again.await.unwrap();
     }

@@ -7,7 +7,7 @@ use callgate_wasm::SandboxConfig;
 use crate::config::document::{CacheValue, SandboxTable};
 use crate::config::{CacheLocation, SandboxSettings, Source};
 
-/// The memory that compiling one component may take, in MiB. A component in Python takes about a third of it.
+/// The memory that compiling one component may take, in MiB: room for one of 32 MiB, which is the largest by default.
 const COMPILE_MEMORY_MIB: u32 = 2_048;
 
 pub(super) fn resolve(table: SandboxTable, source: &Source) -> SandboxSettings {
