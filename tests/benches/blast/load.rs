@@ -96,7 +96,7 @@ pub(crate) async fn run(row: Row) -> Measured {
 
 fn tool(row: Row, number: usize) -> &'static str {
     let vice = Vice::ALL.get(number / BAD_SHARE % Vice::ALL.len());
-    vice.filter(|_| row.called && number % BAD_SHARE == 0).map_or(WORKS, |vice| vice.name())
+    vice.filter(|_| row.called && number.is_multiple_of(BAD_SHARE)).map_or(WORKS, |vice| vice.name())
 }
 
 async fn ask(dispatcher: &Dispatcher, caller: &Arc<Caller>, tool: &str, due: Instant) -> (Outcome, Duration) {

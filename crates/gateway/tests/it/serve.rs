@@ -22,7 +22,7 @@ fn f1_a_component_that_can_not_be_a_listener_keeps_serve_from_starting() {
         (Some(&component), "", 5, "it exports no hook of a listener"),
         (Some(&real), &pin, 5, "the configuration pins 000000"),
         (Some(&real), "hooks = ['grant',\n'after-call']", 7, "the component has no after-call hook"),
-        (Some(&real), "limits.memory-mib = 4096", 4, "a memory limit of"),
+        (Some(&real), "limits.memory-mib = 4096", 4, "for bytes of memory is above"),
     ];
     for (content, more, line, reason) in cases {
         let rig = Rig::new(&format!("listeners = [\n'gate'\n]\n[listener.gate]\ncomponent = 'gate.wasm'\n{more}\n"));

@@ -46,7 +46,7 @@ impl Turn {
     /// Gives way, and comes back when it is this event's turn.
     pub(super) fn wait(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let before = self.found_running.fetch_add(1, Ordering::Relaxed);
-        if before % TURN == 0 {
+        if before.is_multiple_of(TURN) {
             self.end();
         }
         if before < FREE || self.holds() {
