@@ -52,7 +52,9 @@ impl<'l> WarmInstance<'l> {
     pub async fn before_call(&mut self, call: &GrantedCall) -> Result<Verdict, ListenerFailure> {
         let limits = self.listener.runner().limits();
         let event = BeforeCallEvent::new(call, PayloadCap(limits.payload));
-        let verdict = self.instance.ask(&event).await.map_err(|_| ListenerFailure::BadReturn("it failed".into()))?;
+        let asked = self.instance.ask(&event).await;
+        self.instance.state().end_turn();
+        let verdict = asked.map_err(|_| ListenerFailure::BadReturn("it failed".into()))?;
         v0_1::verdict(verdict, limits.output)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn round<F>(mut make: impl FnMut() -> F + Send + 'static) -> Round
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    round_after(|| std::future::ready(()), move || make())
+    round_after(|| std::future::ready(()), make)
 }
 
 /// Times the second future, once the first is over.

@@ -75,7 +75,7 @@ pub(crate) async fn warm(guest: &Guest, call: &Arc<GrantedCall>) -> Round {
 
 /// Calls are so far apart that the next instances are ready.
 pub(crate) fn fresh(listener: &Arc<WasmListener>, call: &Arc<GrantedCall>) -> Round {
-    let (wait, listener, call) = (all_ready(&[listener.clone()]), listener.clone(), call.clone());
+    let (wait, listener, call) = (all_ready(std::slice::from_ref(listener)), listener.clone(), call.clone());
     round_after(wait, move || {
         let (listener, call) = (listener.clone(), call.clone());
         async move { proceeds(listener.before_call(&call).await) }

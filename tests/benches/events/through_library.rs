@@ -77,7 +77,7 @@ fn calling(dispatcher: &Dispatcher, listeners: &[Arc<WasmListener>]) -> Round {
 fn granting(listener: Arc<WasmListener>) -> Round {
     let registry = ToolRegistry::new([callgate_core::testing::tool(TOOL)]).expect("one name");
     let query = Arc::new(GrantQuery { caller: caller("ada", &["reader"]), registry: Arc::new(registry) });
-    round_after(all_ready(&[listener.clone()]), move || {
+    round_after(all_ready(std::slice::from_ref(&listener)), move || {
         let (listener, query) = (listener.clone(), query.clone());
         async move { drop(listener.grant(&query).await.expect("it decides")) }
     })
@@ -85,7 +85,7 @@ fn granting(listener: Arc<WasmListener>) -> Round {
 
 fn reporting(listener: Arc<WasmListener>, report: CallReport) -> Round {
     let report = Arc::new(report);
-    round_after(all_ready(&[listener.clone()]), move || {
+    round_after(all_ready(std::slice::from_ref(&listener)), move || {
         let (listener, report) = (listener.clone(), report.clone());
         async move { listener.after_call(&report).await.expect("it takes note") }
     })

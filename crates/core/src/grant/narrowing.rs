@@ -1,5 +1,6 @@
 //! What a grant listener answers: nothing, or what is to stay.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::registry::{Reach, Row};
@@ -20,10 +21,11 @@ pub enum GrantAnswer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Narrowing {
     // INVARIANT: sorted, without repetitions. A listener that looked at all rows names them in order, and then there is
-    // nothing to sort; a set would cost more to build than a call's one look at it.
-    identifiers: Vec<String>,
-    patterns: Vec<Pattern>,
-    excluding: Vec<Pattern>,
+    // nothing to sort; a set would cost more to build than a call's one look at it. Shared, because a decision that is used
+    // again is copied for each use.
+    identifiers: Arc<Vec<String>>,
+    patterns: Arc<Vec<Pattern>>,
+    excluding: Arc<Vec<Pattern>>,
     reusable: Duration,
 }
 
@@ -40,25 +42,26 @@ impl Narrowing {
     /// Rows of these names stay, generic ones included.
     #[must_use]
     pub fn and_named(mut self, identifiers: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.identifiers.extend(identifiers.into_iter().map(Into::into));
-        if !self.identifiers.is_sorted() {
-            self.identifiers.sort_unstable();
+        let names = Arc::make_mut(&mut self.identifiers);
+        names.extend(identifiers.into_iter().map(Into::into));
+        if !names.is_sorted() {
+            names.sort_unstable();
         }
-        self.identifiers.dedup();
+        names.dedup();
         self
     }
 
     /// Rows that match one of these patterns stay. Never a generic row (G9).
     #[must_use]
     pub fn and_matching(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        self.patterns.extend(patterns.into_iter().map(Pattern::new));
+        Arc::make_mut(&mut self.patterns).extend(patterns.into_iter().map(Pattern::new));
         self
     }
 
     /// Rows that match one of these are not taken in by the patterns.
     #[must_use]
     pub fn excluding(mut self, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        self.excluding.extend(patterns.into_iter().map(Pattern::new));
+        Arc::make_mut(&mut self.excluding).extend(patterns.into_iter().map(Pattern::new));
         self
     }
 
@@ -87,7 +90,7 @@ impl Narrowing {
     /// About how many bytes it takes to keep.
     pub(crate) fn size(&self) -> usize {
         let names: usize = self.identifiers.iter().map(String::len).sum();
-        let patterns = self.patterns.iter().chain(&self.excluding);
+        let patterns = self.patterns.iter().chain(self.excluding.iter());
         names + patterns.map(|pattern| pattern.0.len() * size_of::<char>()).sum::<usize>()
     }
 }

@@ -84,7 +84,7 @@ impl EventInstance {
     }
 
     /// What host functions worked with.
-    pub(super) fn state(&self) -> &state::EventState {
+    pub(crate) fn state(&self) -> &state::EventState {
         self.store.data()
     }
 }

@@ -90,7 +90,7 @@ impl EventState {
     }
 
     /// Lets the listener's next event have the processor.
-    pub(super) fn end_turn(&self) {
+    pub(crate) fn end_turn(&self) {
         self.turn.end();
     }
 

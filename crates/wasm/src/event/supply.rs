@@ -29,6 +29,8 @@ struct Stock {
     registry: Option<Arc<ToolRegistry>>,
     failed: Option<Failed>,
     without_rehearsal: bool,
+    /// An event found none, and there were not enough since. What a rehearsal costs is then better spent on the next event.
+    short: bool,
 }
 
 /// An instance, and its share of what the sandbox keeps ready for all listeners.
@@ -57,7 +59,10 @@ impl Supply {
 
     /// One that is ready.
     pub(super) fn take(&self) -> Option<EventInstance> {
-        self.stock().ready.pop().map(|ready| ready.instance)
+        let mut stock = self.stock();
+        let ready = stock.ready.pop();
+        stock.short |= ready.is_none();
+        ready.map(|ready| ready.instance)
     }
 
     /// Has instances prepare themselves with these rows from now on, and forgets those that know others.
@@ -76,11 +81,12 @@ impl Supply {
         let mut stock = self.stock();
         let enough = stock.ready.len().saturating_add(stock.making) >= wanted;
         let paused = stock.failed.is_some_and(|failed| now < failed.until);
+        stock.short &= !enough;
         if enough || paused || (needs_registry && stock.registry.is_none()) {
             return None;
         }
         stock.making += 1;
-        Some(Order { registry: stock.registry.clone(), rehearse: !stock.without_rehearsal })
+        Some(Order { registry: stock.registry.clone(), rehearse: !stock.without_rehearsal && !stock.short })
     }
 
     /// Takes in what was made.
