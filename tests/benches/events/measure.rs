@@ -20,7 +20,7 @@ const FEWEST_ROUNDS: usize = 5;
 pub(crate) type Round = Box<dyn FnMut() -> BoxFuture<'static, Duration> + Send>;
 
 /// Times a future. Making it does not count.
-pub(crate) fn round<F>(mut make: impl FnMut() -> F + Send + 'static) -> Round
+pub(crate) fn round<F>(make: impl FnMut() -> F + Send + 'static) -> Round
 where
     F: Future<Output = ()> + Send + 'static,
 {

@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "helpers of tests say what they expect by failing")]
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::{Barrier, OnceLock};
