@@ -67,7 +67,8 @@ mod tests {
 
     #[test]
     fn the_users_cache_folder_is_found() {
-        let cases: [(&[(&str, &str)], Option<&str>); 4] = [
+        type Case<'c> = (&'c [(&'c str, &'c str)], Option<&'c str>);
+        let cases: [Case<'_>; 4] = [
             (&[("XDG_CACHE_HOME", "/c"), ("HOME", "/h")], Some("/c/callgate")),
             (&[("XDG_CACHE_HOME", "c"), ("HOME", "/h")], Some("/h/.cache/callgate")),
             (&[("HOME", "/h")], Some("/h/.cache/callgate")),
