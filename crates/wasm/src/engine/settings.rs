@@ -16,8 +16,9 @@ const EVENT_STACK: usize = 2 << 20;
 /// space only.
 const RESERVATION: u64 = 4 << 30;
 
-/// The bytes of one memory that stay with its place in the pool after an event.
-const KEPT: usize = 16 << 20;
+/// The bytes of one memory that stay with its place in the pool after an event: what a guest in Python touches. All that a
+/// guest can leave behind in the host is this, once for each place.
+const KEPT: usize = 8 << 20;
 
 /// The most elements in all tables of one instance of a component, and the most core instances in it: the pool is laid out for
 /// so many.

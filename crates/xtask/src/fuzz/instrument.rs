@@ -7,7 +7,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
@@ -35,7 +35,10 @@ pub(super) fn wrap(cargo: &mut Command, workspace: &Workspace, engine: &Path) ->
     let mut flags = DefaultHasher::new();
     FLAGS.hash(&mut flags);
     let wrapper = workspace.target("fuzz").join(format!("rustc-{:016x}", flags.finish()));
-    let itself = env::current_exe().context("this program does not know where it is")?;
+    // A build meanwhile may have put another file in the place of this program. Where there is such a name, it is this one.
+    let running = PathBuf::from("/proc/self/exe");
+    let itself = if running.exists() { running } else { env::current_exe().context("where is this program?")? };
+    fs::create_dir_all(workspace.target("fuzz")).context("the folder of the fuzz targets can not be made")?;
     fs::copy(itself, &wrapper).context("the wrapper of rustc can not be written")?;
     // Incremental builds split a crate into units that are instrumented one by one.
     cargo.env("RUSTC_WORKSPACE_WRAPPER", wrapper).env(ENGINE, engine).env("CARGO_INCREMENTAL", "0");
