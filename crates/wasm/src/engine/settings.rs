@@ -82,6 +82,7 @@ fn pool(sandbox: &SandboxConfig) -> PoolingAllocationConfig {
         .table_keep_resident(256 << 10)
         .async_stack_keep_resident(32 << 10)
         .pagemap_scan(Enabled::Auto)
-        .max_unused_warm_slots(slots);
+        // A place that was used is used again before one that never was, or memory grows until all of them have been.
+        .max_unused_warm_slots(0);
     pool
 }
