@@ -1,6 +1,7 @@
 //! What this workspace builds: guests, and the binary.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The root of the workspace.
 pub fn root() -> PathBuf {
@@ -27,6 +28,15 @@ fn component(relative: &str) -> PathBuf {
 /// package alone takes the one that is there.
 pub fn callgate() -> PathBuf {
     program("callgate")
+}
+
+/// Builds the binary for a benchmark: cargo builds it for no benchmark of another package, and one that is there may be older
+/// than the rest.
+pub fn build_callgate() {
+    let Some(cargo) = std::env::var_os("CARGO") else { return };
+    let mut build = Command::new(cargo);
+    build.current_dir(root()).args(["build", "--quiet", "--locked", "--profile", "bench", "--package", "callgate"]);
+    assert!(build.status().expect("cargo starts").success(), "the binary does not build");
 }
 
 /// The example of a host project that embeds callgate, built like the binary.

@@ -4,12 +4,11 @@
 
 mod crowd;
 
-use std::process::Command;
 use std::time::Duration;
 
 use callgate_core::subscription::BreakerLimits;
 use callgate_tests::misbehaving::Vice;
-use callgate_tests::process::{resident_kib, threads};
+use callgate_tests::process::{alone, resident_kib, threads};
 use callgate_wasm::Hook;
 
 use crowd::{BAD, Crowd, HEALTHY};
@@ -25,16 +24,6 @@ const PATIENT: BreakerLimits =
     BreakerLimits { failures: 5, pause: Duration::from_secs(3_600), longest_pause: Duration::from_secs(3_600) };
 const OFF: BreakerLimits = BreakerLimits { failures: 0, ..PATIENT };
 
-/// Other tests of this process have threads and memory too, so each crowd has a process of its own.
-fn alone(test: &str) {
-    let this = std::env::current_exe().unwrap();
-    let mut run = Command::new(this);
-    run.args(["--exact", test, "--ignored", "--test-threads=1", "--nocapture"]);
-    let output = run.output().unwrap();
-    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{complained}");
-}
-
 fn on_one_thread(test: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     // A thread that only ends because it was idle would look like one that was lost.
@@ -43,80 +32,57 @@ fn on_one_thread(test: impl Future<Output = ()>) {
 
 #[test]
 fn f2_f6_four_bad_listeners_beside_hundreds_of_calls() {
-    alone("blast_radius::crowd_before_calls");
+    alone("blast_radius::f2_f6_four_bad_listeners_beside_hundreds_of_calls", || on_one_thread(suspended()));
 }
 
 #[test]
 fn f2_four_bad_listeners_that_nobody_stops_paying_for() {
-    alone("blast_radius::crowd_before_calls_without_breakers");
-}
-
-#[test]
-fn f2_a3_four_bad_listeners_after_hundreds_of_calls() {
-    alone("blast_radius::crowd_after_calls");
-}
-
-#[test]
-#[ignore = "run in a process of its own by a test with a clause in its name"]
-fn crowd_before_calls() {
-    on_one_thread(async {
-        let crowd = Crowd::new(Hook::BeforeCall, PATIENT).await;
-        crowd.wave("mallory").await;
-        let after_first = Vice::ALL.map(|vice| crowd.counts(vice));
-        let (before, threads_before) = (resident_kib(), threads());
-        for _ in 0..WAVES {
-            crowd.wave("mallory").await;
-        }
-        assert_eq!(threads(), threads_before);
-        assert!(resident_kib() < before + MARGIN_KIB, "{} KiB were {before} before", resident_kib());
-
-        for (vice, (failures, suspended)) in Vice::ALL.into_iter().zip(after_first) {
-            assert!((5..=BAD).contains(&failures) && failures + suspended == BAD, "{vice:?}: {failures}, {suspended}");
-            assert_eq!(crowd.counts(vice), (failures, suspended + WAVES * BAD), "{vice:?} is not asked any more");
-            // What is open is open for one caller and one tool.
-            for (caller, asked) in [("mallory", false), ("bob", true)] {
-                let detail = crowd.refused_detail(caller, vice).await;
-                assert_eq!(!detail.starts_with("not asked"), asked, "{vice:?}, {caller}: {detail}");
-            }
-        }
-        let waves = 1 + WAVES;
-        crowd.check_sums(waves * HEALTHY, waves * BAD + 2);
-    });
-}
-
-#[test]
-#[ignore = "run in a process of its own by a test with a clause in its name"]
-fn crowd_before_calls_without_breakers() {
-    on_one_thread(async {
-        let crowd = Crowd::new(Hook::BeforeCall, OFF).await;
-        crowd.wave("mallory").await;
-        let (before, threads_before) = (resident_kib(), threads());
-        for _ in 0..WAVES {
-            crowd.wave("mallory").await;
-        }
-        assert_eq!(threads(), threads_before);
-        assert!(resident_kib() < before + MARGIN_KIB, "{} KiB were {before} before", resident_kib());
-        let waves = 1 + WAVES;
-        assert_eq!(Vice::ALL.map(|vice| crowd.counts(vice)), [(waves * BAD, 0); 4]);
-        crowd.check_sums(waves * HEALTHY, waves * BAD);
+    alone("blast_radius::f2_four_bad_listeners_that_nobody_stops_paying_for", || {
+        on_one_thread(asked_each_time(Hook::BeforeCall, OFF));
     });
 }
 
 /// Every call has its result, and its listeners after it are told, each time again: they are never suspended.
 #[test]
-#[ignore = "run in a process of its own by a test with a clause in its name"]
-fn crowd_after_calls() {
-    on_one_thread(async {
-        let crowd = Crowd::new(Hook::AfterCall, PATIENT).await;
-        crowd.wave("mallory").await;
-        let (before, threads_before) = (resident_kib(), threads());
-        for _ in 0..WAVES {
-            crowd.wave("mallory").await;
-        }
-        assert_eq!(threads(), threads_before);
-        assert!(resident_kib() < before + MARGIN_KIB, "{} KiB were {before} before", resident_kib());
-        let waves = 1 + WAVES;
-        assert_eq!(Vice::ALL.map(|vice| crowd.counts(vice)), [(waves * BAD, 0); 4]);
-        crowd.check_sums(waves * HEALTHY, waves * BAD);
+fn f2_a3_four_bad_listeners_after_hundreds_of_calls() {
+    alone("blast_radius::f2_a3_four_bad_listeners_after_hundreds_of_calls", || {
+        on_one_thread(asked_each_time(Hook::AfterCall, PATIENT));
     });
+}
+
+async fn suspended() {
+    let crowd = Crowd::new(Hook::BeforeCall, PATIENT).await;
+    crowd.wave("mallory").await;
+    let after_first = Vice::ALL.map(|vice| crowd.counts(vice));
+    later_waves(&crowd).await;
+    for (vice, (failures, suspended)) in Vice::ALL.into_iter().zip(after_first) {
+        assert!((5..=BAD).contains(&failures) && failures + suspended == BAD, "{vice:?}: {failures}, {suspended}");
+        assert_eq!(crowd.counts(vice), (failures, suspended + WAVES * BAD), "{vice:?} is not asked any more");
+        // What is open is open for one caller and one tool.
+        for (caller, asked) in [("mallory", false), ("bob", true)] {
+            let detail = crowd.refused_detail(caller, vice).await;
+            assert_eq!(!detail.starts_with("not asked"), asked, "{vice:?}, {caller}: {detail}");
+        }
+    }
+    let waves = 1 + WAVES;
+    crowd.check_sums(waves * HEALTHY, waves * BAD + 2);
+}
+
+async fn asked_each_time(hook: Hook, breaker: BreakerLimits) {
+    let crowd = Crowd::new(hook, breaker).await;
+    crowd.wave("mallory").await;
+    later_waves(&crowd).await;
+    let waves = 1 + WAVES;
+    assert_eq!(Vice::ALL.map(|vice| crowd.counts(vice)), [(waves * BAD, 0); 4]);
+    crowd.check_sums(waves * HEALTHY, waves * BAD);
+}
+
+/// The waves after the first take no memory and lose no thread.
+async fn later_waves(crowd: &Crowd) {
+    let (before, threads_before) = (resident_kib(), threads());
+    for _ in 0..WAVES {
+        crowd.wave("mallory").await;
+    }
+    assert_eq!(threads(), threads_before);
+    assert!(resident_kib() < before + MARGIN_KIB, "{} KiB were {before} before", resident_kib());
 }

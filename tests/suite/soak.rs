@@ -1,7 +1,6 @@
 //! Memory after many calls and many loads. `cargo xtask soak` is the same at length.
 
-use std::process::Command;
-
+use callgate_tests::process::alone;
 use callgate_tests::soak::{Growth, Loads, call, many_endings};
 
 /// What a thousand calls, or ten loads, may take for good, in MiB: ten times what the long run allows.
@@ -9,24 +8,19 @@ const MOST: f64 = 1.0;
 
 #[test]
 fn f5_calls_leave_no_memory_behind() {
-    alone("soak::calls");
+    alone("soak::f5_calls_leave_no_memory_behind", || on_two_threads(calls()));
 }
 
 #[test]
 fn f5_components_that_are_dropped_leave_no_memory_behind() {
-    alone("soak::loads");
+    alone("soak::f5_components_that_are_dropped_leave_no_memory_behind", || on_two_threads(loads()));
 }
 
-/// Runs one of the tests below in a process of its own: what other tests take would be counted here.
-fn alone(test: &str) {
-    let this = std::env::current_exe().unwrap();
-    let output = Command::new(this).args(["--exact", test, "--ignored", "--nocapture"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+fn on_two_threads(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(2).enable_all().build().unwrap().block_on(test);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "f5_calls_leave_no_memory_behind runs it alone"]
 async fn calls() {
     let dispatcher = many_endings().await;
     call(&dispatcher, 2_000).await;
@@ -38,8 +32,6 @@ async fn calls() {
     assert!(growth.per_step() < MOST, "{growth:?}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "f5_components_that_are_dropped_leave_no_memory_behind runs it alone"]
 async fn loads() {
     let loads = Loads::default();
     let mut growth = Growth::default();

@@ -16,7 +16,7 @@ use crate::upstream::ARGUMENT;
 
 pub(crate) async fn measure() -> Table {
     let this = std::env::current_exe().expect("a benchmark is a file");
-    build_gateway();
+    built::build_callgate();
     let folder = TempDir::new().expect("a folder can be made");
     let gateway = |name: &str, listeners: &str| {
         let file = folder.path().join(name);
@@ -38,22 +38,6 @@ pub(crate) async fn measure() -> Table {
     let mut table = Table::of_times("a whole call over stdio");
     table.compare(subjects).await;
     table
-}
-
-/// Cargo builds the binary for no benchmark of another package, and one that is there may be older than the rest.
-fn build_gateway() {
-    let Some(cargo) = std::env::var_os("CARGO") else { return };
-    let mut build = std::process::Command::new(cargo);
-    build.current_dir(built::root()).args([
-        "build",
-        "--quiet",
-        "--locked",
-        "--profile",
-        "bench",
-        "--package",
-        "callgate",
-    ]);
-    assert!(build.status().expect("cargo starts").success(), "the binary does not build");
 }
 
 fn configuration(server: &Path, listeners: &str) -> String {

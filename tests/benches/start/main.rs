@@ -9,11 +9,11 @@
     reason = "a benchmark is no part of the product: it prints, and a panic is how it fails"
 )]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use callgate_tests::built::{callgate, root};
+use callgate_tests::built::{build_callgate, callgate, root};
 use callgate_wasm::{Compiler, CompilerCommand, Sandbox, SandboxConfig, bench};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -27,7 +27,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }
-    build_gateway();
+    build_callgate();
     println!("{:<58} {:>6} {:>10} {:>10}", "", "rounds", "p50", "max");
     let config = SandboxConfig::default();
     time("engine starts, with its self-test", ROUNDS, || drop(sandbox(&config)));
@@ -96,12 +96,4 @@ fn time(what: &str, rounds: usize, mut run: impl FnMut()) {
     times.sort_unstable();
     let millis = |time: Option<&Duration>| time.map_or(0.0, |time| time.as_secs_f64() * 1e3);
     println!("{what:<58} {rounds:>6} {:>7.1} ms {:>7.1} ms", millis(times.get(rounds / 2)), millis(times.last()));
-}
-
-/// Cargo builds the binary for no benchmark of another package, and one that is there may be older than the rest.
-fn build_gateway() {
-    let Some(cargo) = std::env::var_os("CARGO").map(PathBuf::from) else { return };
-    let mut build = Command::new(cargo);
-    build.current_dir(root()).args(["build", "--quiet", "--locked", "--profile", "bench", "--package", "callgate"]);
-    assert!(build.status().expect("cargo starts").success(), "the binary does not build");
 }
