@@ -53,7 +53,6 @@ impl<'l> WarmInstance<'l> {
         let limits = self.listener.runner().limits();
         let event = BeforeCallEvent::new(call, PayloadCap(limits.payload));
         let asked = self.instance.ask(&event).await;
-        self.instance.state().end_turn();
         let verdict = asked.map_err(|_| ListenerFailure::BadReturn("it failed".into()))?;
         v0_1::verdict(verdict, limits.output)
     }
@@ -63,4 +62,20 @@ impl fmt::Debug for WarmInstance<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WarmInstance").field("listener", self.listener).finish_non_exhaustive()
     }
+}
+
+/// The parts of one before-call event. The first three come before it and the last behind its answer.
+pub const PARTS: [&str; 8] = ["store", "instance", "rehearsal", "question", "begin", "ask", "ask again", "drop"];
+
+/// Makes so many instances ahead, puts the question to each, and says how long each of the [`PARTS`] took.
+///
+/// # Errors
+/// When it gets no verdict.
+pub async fn parts(
+    listener: &WasmListener,
+    call: &GrantedCall,
+    count: usize,
+) -> Result<Vec<[Duration; PARTS.len()]>, ListenerFailure> {
+    let payload = PayloadCap(listener.runner().limits().payload);
+    listener.runner().parts(count, || BeforeCallEvent::new(call, payload)).await
 }

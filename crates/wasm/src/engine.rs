@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What a sandbox is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxConfig {
-    /// How many events may run at the same time, of all listeners together.
+    /// How many events may run at the same time, of all listeners together, and as many again that take long.
     pub slots: u32,
     /// How many instances may wait for an event, of all listeners together. They are made ahead and hold their memory.
     pub ready: u32,
@@ -76,6 +76,9 @@ pub enum EngineError {
     /// The thread that makes instances ahead could not be started.
     #[error("the thread that makes instances ahead does not start: {0}")]
     Keeper(#[source] std::io::Error),
+    /// The threads on which long events go on could not be started.
+    #[error("the threads on which long events go on do not start: {0}")]
+    SlowLane(#[source] std::io::Error),
     /// A guest that never ends was not stopped, so no deadline would be kept.
     #[error("a guest that never ends was not stopped: no deadline would be kept")]
     NotInterruptible,

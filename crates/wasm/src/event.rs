@@ -1,20 +1,21 @@
 //! One event: an instance that has seen no other, a deadline, and a failure for everything that goes wrong.
 
+mod running;
+mod ahead;
 mod instance;
 mod supply;
 mod state;
 mod turns;
 mod failure;
+mod parts;
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callgate_core::ToolRegistry;
 use callgate_core::failure::ListenerFailure;
 use callgate_core::listener::Hooks;
-use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::abi::v0_1::HookEvent;
@@ -22,7 +23,8 @@ use crate::capabilities::Grants;
 use crate::component::LoadedComponent;
 use crate::limits::SandboxLimits;
 
-use failure::Fault;
+use ahead::{Unready, ahead, refill};
+use running::Running;
 use supply::{Order, Supply};
 use turns::Turns;
 
@@ -47,6 +49,7 @@ pub(crate) struct Served {
     limits: SandboxLimits,
     used: Hooks,
     places: Arc<Semaphore>,
+    slow_places: Arc<Semaphore>,
     waiting: Semaphore,
     turns: Turns,
     supply: Supply,
@@ -63,9 +66,10 @@ impl EventRunner {
         // What a guest does to a folder is seen by everybody, so it does it in an event and not ahead of one.
         let ready = if grants.touches_outside() { 0 } else { limits.ready };
         let limits = SandboxLimits { ready, ..limits };
-        let places = Arc::new(Semaphore::new(limits.concurrency.min(Semaphore::MAX_PERMITS)));
+        let [places, slow_places] =
+            [(); 2].map(|()| Arc::new(Semaphore::new(limits.concurrency.min(Semaphore::MAX_PERMITS))));
         let (waiting, turns, supply) = (Semaphore::new(WAITING), Turns::new(), Supply::default());
-        let served = Arc::new(Served { component, grants, limits, used, places, waiting, turns, supply });
+        let served = Arc::new(Served { component, grants, limits, used, places, slow_places, waiting, turns, supply });
         served.component.sandbox().keeper.leave(refill(served.clone()));
         Self { served }
     }
@@ -93,9 +97,9 @@ impl EventRunner {
     }
 
     /// Puts one question to an instance that has seen no other, for as long as the deadline says.
-    pub(crate) async fn run<E: HookEvent + Sync>(
+    pub(crate) async fn run<E: HookEvent<Reply: 'static> + Sync + 'static>(
         &self,
-        event: &E,
+        event: E,
         deadline: Duration,
         registry: Option<Arc<ToolRegistry>>,
     ) -> Result<E::Reply, ListenerFailure> {
@@ -108,30 +112,7 @@ impl EventRunner {
         if let Some(registry) = registry.as_ref().filter(|_| served.prepares_over_rows()) {
             served.supply.adopt(registry);
         }
-        let end = Instant::now() + deadline;
-        let ready = served.supply.take();
-        let mut instance = ready.unwrap_or_else(|| EventInstance::blank(served, registry.clone(), end));
-        let answer = AssertUnwindSafe(async {
-            instance.prepare(served).await?;
-            instance.begin(served, registry, end);
-            instance.ask(event).await
-        });
-        let outcome = tokio::time::timeout(deadline + GRACE, answer.catch_unwind()).await;
-        let state = instance.state();
-        state.end_turn();
-        let result = match Fault::from_outcome(outcome) {
-            Ok(reply) => {
-                state.tell_output();
-                Ok(reply)
-            }
-            Err(fault) => match failure::classify(fault, deadline, &state.output(), state.meter.refused()) {
-                // Another caller's events must not count as this one's failures.
-                ListenerFailure::Deadline(_) if state.was_kept_waiting() => Err(ListenerFailure::Overload),
-                failure => Err(failure),
-            },
-        };
-        sandbox.keeper.leave(bury(instance, place, served.clone()));
-        result
+        Running::begin(served, event, deadline, registry).end(served, place).await
     }
 }
 
@@ -151,78 +132,16 @@ impl Served {
         tokio::time::timeout(deadline, place).await.ok().flatten().ok_or(ListenerFailure::Overload)
     }
 
+    /// A place in the slow lane. Nobody waits for one: those who have them are long.
+    fn slow_place(&self) -> Option<Place> {
+        let own = self.slow_places.clone().try_acquire_owned().ok()?;
+        let of_sandbox = self.component.sandbox().slow_places.clone().try_acquire_owned().ok()?;
+        Some(Place { _own: own, _of_sandbox: of_sandbox })
+    }
+
     /// Whether what instances make of themselves depends on the rows.
     fn prepares_over_rows(&self) -> bool {
         self.used.grant && self.component.hooks().has_prepare()
-    }
-}
-
-/// Drops an instance that had its event, which gives its place to another, and makes new ones.
-async fn bury(instance: EventInstance, place: Place, served: Arc<Served>) {
-    drop(instance);
-    drop(place);
-    refill(served).await;
-}
-
-/// Makes instances ahead, as many as are missing.
-async fn refill(served: Arc<Served>) {
-    let sandbox = served.component.sandbox();
-    let needs_registry = served.prepares_over_rows();
-    while let Some(order) = served.supply.order(served.limits.ready, needs_registry, Instant::now()) {
-        let Ok(share) = sandbox.shares.clone().try_acquire_owned() else { return served.supply.cancel() };
-        match ahead(&served, &order, served.limits.preparation_deadline).await {
-            Ok(instance) => served.supply.deliver(&order, instance, share),
-            Err(Unready::Preparation(failure)) => return served.tell_of_preparation(&failure),
-            Err(Unready::Rehearsal(failure)) => served.tell_of_rehearsal(&failure),
-        }
-    }
-}
-
-/// Why there is no instance.
-#[derive(Debug)]
-enum Unready {
-    /// It could not be created, or failed to prepare itself. An event would meet the same.
-    Preparation(ListenerFailure),
-    /// It failed over a made-up event.
-    Rehearsal(ListenerFailure),
-}
-
-impl Unready {
-    fn into_failure(self) -> ListenerFailure {
-        let (Self::Preparation(failure) | Self::Rehearsal(failure)) = self;
-        failure
-    }
-}
-
-/// An instance that prepared itself and has had its rehearsals.
-async fn ahead(served: &Served, order: &Order, deadline: Duration) -> Result<EventInstance, Unready> {
-    let mut instance = EventInstance::blank(served, order.registry.clone(), Instant::now() + deadline);
-    let made = AssertUnwindSafe(async {
-        instance.prepare(served).await?;
-        if order.rehearse { instance.rehearse(served).await } else { Ok(()) }
-    });
-    let outcome = tokio::time::timeout(deadline + GRACE, made.catch_unwind()).await;
-    let Err(fault) = Fault::from_outcome(outcome) else { return Ok(instance) };
-    let state = instance.state();
-    let failure = failure::classify(fault, deadline, &state.output(), state.meter.refused());
-    Err(if instance.is_prepared() { Unready::Rehearsal(failure) } else { Unready::Preparation(failure) })
-}
-
-impl Served {
-    /// Says so, once, and waits before the next attempt. Events go on making instances of their own, and fail by themselves.
-    fn tell_of_preparation(&self, failure: &ListenerFailure) {
-        if self.supply.fail(Instant::now()) {
-            let listener = &*self.grants.listener;
-            tracing::warn!(listener, kind = failure.kind(), %failure, "no instance can be made ahead of its event");
-        }
-    }
-
-    /// Says so, once. A made-up event may fail where a real one would not, so there are no more of them.
-    fn tell_of_rehearsal(&self, failure: &ListenerFailure) {
-        if self.supply.stop_rehearsing() {
-            let listener = &*self.grants.listener;
-            tracing::warn!(listener, kind = failure.kind(), %failure, "a rehearsal failed: there will be no more of them");
-        }
     }
 }
 

@@ -19,6 +19,7 @@ pub mod bench;
 
 mod event;
 mod keeper;
+mod lane;
 mod abi;
 mod text;
 

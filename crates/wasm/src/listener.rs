@@ -176,20 +176,20 @@ impl Listener for WasmListener {
     async fn grant(&self, query: &GrantQuery) -> Result<GrantAnswer, ListenerFailure> {
         let limits = self.runner.limits();
         let event = GrantEvent::new(&query.caller);
-        let decision = self.runner.run(&event, limits.decision_deadline, Some(query.registry.clone())).await?;
+        let decision = self.runner.run(event, limits.decision_deadline, Some(query.registry.clone())).await?;
         v0_1::grant_answer(decision, limits.output)
     }
 
     async fn before_call(&self, call: &GrantedCall) -> Result<Verdict, ListenerFailure> {
         let limits = self.runner.limits();
         let event = BeforeCallEvent::new(call, PayloadCap(limits.payload));
-        let verdict = self.runner.run(&event, limits.decision_deadline, None).await?;
+        let verdict = self.runner.run(event, limits.decision_deadline, None).await?;
         v0_1::verdict(verdict, limits.output)
     }
 
     async fn after_call(&self, report: &CallReport) -> Result<(), ListenerFailure> {
         let limits = self.runner.limits();
         let event = AfterCallEvent::new(report, PayloadCap(limits.payload));
-        self.runner.run(&event, limits.report_deadline, None).await
+        self.runner.run(event, limits.report_deadline, None).await
     }
 }

@@ -57,6 +57,7 @@ async fn measure(sections: Vec<String>, print: bool) -> Vec<Table> {
         let guests = guests::all(&sandbox).await;
         if wanted("event") {
             add(one_event::small(&guests).await);
+            add(one_event::parts(&guests).await);
         }
         if wanted("sizes") {
             add(one_event::by_size(&guests).await);

@@ -10,77 +10,102 @@ use serde_json::{Map, Value};
 /// Each is measured in so many blocks. What is compared takes turns, so that a machine that is busy for a while is busy for
 /// all of them.
 const BLOCKS: u32 = 10;
-/// A block ends after this time, waiting that is not timed included, or after so many rounds.
-const BLOCK: Duration = Duration::from_millis(80);
-const MOST_ROUNDS: usize = 5_000;
-/// A block has at least so many rounds, whatever they take.
-const FEWEST_ROUNDS: usize = 5;
+/// A block is so many bursts, or as many as begin in that time.
+const BURSTS: u32 = 12;
+const BLOCK: Duration = Duration::from_millis(500);
+/// What is measured comes in bursts of so many, as many as there are instances ready by default.
+const BURST: u32 = 4;
+/// The process is idle before each burst, for the same time whatever is measured: what comes first after that finds the
+/// processor's caches cold, and the rest of the burst finds them warm.
+const PAUSE: Duration = Duration::from_millis(20);
 
-/// Does a thing once, and says how long the part took that counts.
-pub(crate) type Round = Box<dyn FnMut() -> BoxFuture<'static, Duration> + Send>;
-
-/// Times a future. Making it does not count.
-pub(crate) fn round<F>(make: impl FnMut() -> F + Send + 'static) -> Round
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    round_after(|| std::future::ready(()), make)
+/// Something that is measured.
+pub(crate) struct Subject {
+    what: String,
+    ready: Make,
+    work: Make,
 }
 
-/// Times the second future, once the first is over.
-pub(crate) fn round_after<W, F>(
-    mut wait: impl FnMut() -> W + Send + 'static,
-    mut make: impl FnMut() -> F + Send + 'static,
-) -> Round
-where
-    W: Future<Output = ()> + Send + 'static,
-    F: Future<Output = ()> + Send + 'static,
-{
-    Box::new(move || {
-        let (wait, work) = (wait(), make());
-        async move {
-            wait.await;
+type Make = Box<dyn FnMut() -> BoxFuture<'static, ()> + Send>;
+
+impl Subject {
+    /// Times a future. Making it does not count.
+    pub(crate) fn new<F>(what: impl Into<String>, mut work: impl FnMut() -> F + Send + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self {
+            what: what.into(),
+            ready: Box::new(|| std::future::ready(()).boxed()),
+            work: Box::new(move || work().boxed()),
+        }
+    }
+
+    /// Before each burst it waits for that.
+    pub(crate) fn after(self, ready: impl FnMut() -> BoxFuture<'static, ()> + Send + 'static) -> Self {
+        Self { ready: Box::new(ready), ..self }
+    }
+
+    /// Each round of a burst.
+    async fn burst(&mut self) -> Vec<Duration> {
+        (self.ready)().await;
+        tokio::time::sleep(PAUSE).await;
+        let mut taken = Vec::with_capacity(BURST as usize);
+        for _ in 0..BURST {
+            let work = (self.work)();
             let begun = Instant::now();
             work.await;
-            begun.elapsed()
+            taken.push(begun.elapsed());
         }
-        .boxed()
-    })
+        taken
+    }
 }
 
-/// How long a thing took.
+/// How long a thing took, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
+    /// The median of the rounds that follow upon another one.
     pub(crate) p50: f64,
-    pub(crate) p99: f64,
-    pub(crate) rounds: usize,
+    p99: f64,
+    /// The median of the rounds that follow upon a pause.
+    idle_p50: f64,
+    rounds: usize,
 }
 
-/// Measures these in turn. Microseconds, in the order of the subjects.
-pub(crate) async fn compare(subjects: &mut [(String, Round)]) -> Vec<Times> {
-    let mut times = vec![Vec::new(); subjects.len()];
+/// Measures these in turn.
+async fn compare(subjects: &mut [Subject]) -> Vec<Times> {
+    let mut times = vec![(Vec::new(), Vec::new()); subjects.len()];
     // The first block of each warms up.
     for block in 0..=BLOCKS {
-        for ((_, round), times) in subjects.iter_mut().zip(&mut times) {
+        for (subject, (after_pause, others)) in subjects.iter_mut().zip(&mut times) {
             let begun = Instant::now();
-            let mut taken = Vec::new();
-            while taken.len() < FEWEST_ROUNDS || (taken.len() < MOST_ROUNDS && begun.elapsed() < BLOCK) {
-                taken.push(round().await);
-            }
-            if block > 0 {
-                times.append(&mut taken);
+            for _ in (0..BURSTS).take_while(|burst| *burst == 0 || begun.elapsed() < BLOCK) {
+                let mut taken = subject.burst().await.into_iter();
+                if block > 0 {
+                    after_pause.extend(taken.next());
+                    others.extend(taken);
+                }
             }
         }
     }
-    times.into_iter().map(Times::of).collect()
+    times.into_iter().map(|(after_pause, others)| Times::of(after_pause, others)).collect()
 }
 
 impl Times {
-    fn of(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        let at = |percent: usize| times.get(times.len() * percent / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6);
-        Self { p50: at(50), p99: at(99), rounds: times.len() }
+    fn of(mut after_pause: Vec<Duration>, mut others: Vec<Duration>) -> Self {
+        Self {
+            p50: percentile(&mut others, 50),
+            p99: percentile(&mut others, 99),
+            idle_p50: percentile(&mut after_pause, 50),
+            rounds: others.len(),
+        }
     }
+}
+
+/// In microseconds.
+pub(crate) fn percentile(times: &mut [Duration], percent: usize) -> f64 {
+    times.sort_unstable();
+    times.get(times.len() * percent / 100).map_or(0.0, |time| time.as_secs_f64() * 1e6)
 }
 
 /// Figures under a heading, as they come.
@@ -98,7 +123,10 @@ impl Table {
 
     /// A table of comparisons: each group in relation to its first row.
     pub(crate) fn of_times(title: &'static str) -> Self {
-        Self::new(title, &["p50 µs", "p99 µs", "p50 / first", "p50 - first", "rounds"])
+        Self::new(
+            title,
+            &["p50 µs", "p99 µs", "/ first", "- first", "idle p50", "/ its first", "- its first", "rounds"],
+        )
     }
 
     pub(crate) fn add(&mut self, what: impl Into<String>, figures: Vec<f64>) {
@@ -106,22 +134,23 @@ impl Table {
     }
 
     /// Measures a group and adds it.
-    pub(crate) async fn compare(&mut self, mut subjects: Vec<(String, Round)>) -> Vec<Times> {
+    pub(crate) async fn compare(&mut self, mut subjects: Vec<Subject>) -> Vec<Times> {
         let times = compare(&mut subjects).await;
-        if let Some((what, _)) = subjects.last() {
+        let (first, idle) = times.first().map_or((0.0, 0.0), |times| (times.p50, times.idle_p50));
+        for (Subject { what, .. }, it) in subjects.into_iter().zip(&times) {
             eprintln!("measured: {}: {what}", self.title);
-        }
-        let first = times.first().map_or(0.0, |times| times.p50);
-        for ((what, _), it) in subjects.into_iter().zip(&times) {
-            self.add(what, vec![it.p50, it.p99, it.p50 / first, it.p50 - first, it.rounds as f64]);
+            let beside = |time: f64, first: f64| [time / first, time - first];
+            let after_pause = [vec![it.idle_p50], beside(it.idle_p50, idle).into()].concat();
+            let others = [vec![it.p50, it.p99], beside(it.p50, first).into()].concat();
+            self.add(what, [others, after_pause, vec![it.rounds as f64]].concat());
         }
         times
     }
 
     pub(crate) fn print(&self) {
-        println!("\n{:<64}{}", self.title, self.columns.iter().map(|it| format!("{it:>14}")).collect::<String>());
+        println!("\n{:<64}{}", self.title, self.columns.iter().map(|it| format!("{it:>12}")).collect::<String>());
         for (what, figures) in &self.rows {
-            println!("{what:<64}{}", figures.iter().map(|it| format!("{it:>14.2}")).collect::<String>());
+            println!("{what:<64}{}", figures.iter().map(|it| format!("{it:>12.2}")).collect::<String>());
         }
     }
 

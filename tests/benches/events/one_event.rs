@@ -7,16 +7,19 @@ use callgate_core::grant::GrantedCall;
 use callgate_core::listener::Listener;
 use callgate_core::testing::granted_call;
 use callgate_core::{ListenerFailure, Verdict};
-use callgate_wasm::WasmListener;
-use callgate_wasm::bench::WarmInstance;
+use callgate_wasm::bench::{PARTS, WarmInstance};
+use callgate_wasm::{SandboxLimits, WasmListener};
 use tokio::sync::Mutex;
 
 use crate::guests::{BEFORE_CALL, Guest, all_ready};
-use crate::measure::{Round, Table, round, round_after};
+use crate::measure::{Subject, Table, percentile};
 use crate::native::Native;
 
 /// The arguments of a small call.
 pub(crate) const SMALL: &str = r#"{"path":"/srv/notes.txt"}"#;
+
+/// How many events are taken apart.
+const EVENTS: usize = 400;
 
 /// Arguments of that many bytes, as a call that writes a file has them.
 pub(crate) fn arguments(bytes: usize) -> String {
@@ -30,9 +33,27 @@ pub(crate) fn arguments(bytes: usize) -> String {
 pub(crate) async fn small(guests: &[Guest]) -> Table {
     let mut table = Table::of_times("one before-call event, instances ready");
     let call = Arc::new(granted_call("write", SMALL));
-    table.compare(vec![("native".to_owned(), native(&call))]).await;
+    table.compare(vec![native(&call)]).await;
     for guest in guests {
         table.compare(pair(guest.name, guest, &call).await).await;
+    }
+    table
+}
+
+/// What an event is made of, while nothing else runs: what the host takes off its path, and what is left on it.
+pub(crate) async fn parts(guests: &[Guest]) -> Table {
+    let mut table = Table::new("the parts of a before-call event, each by its median in µs", &PARTS);
+    let call = granted_call("write", SMALL);
+    for guest in guests {
+        let listener = guest.configured(BEFORE_CALL, &[], 0);
+        let mut times: [Vec<_>; PARTS.len()] = Default::default();
+        for _ in 0..EVENTS / SandboxLimits::default().ready {
+            let made = callgate_wasm::bench::parts(&listener, &call, SandboxLimits::default().ready).await;
+            for event in made.expect("every event has a verdict") {
+                times.iter_mut().zip(event).for_each(|(times, time)| times.push(time));
+            }
+        }
+        table.add(guest.name, times.iter_mut().map(|times| percentile(times, 50)).collect());
     }
     table
 }
@@ -48,38 +69,38 @@ pub(crate) async fn by_size(guests: &[Guest]) -> Table {
     table
 }
 
-async fn pair(what: &str, guest: &Guest, call: &Arc<GrantedCall>) -> Vec<(String, Round)> {
-    let fresh = fresh(&guest.listener(BEFORE_CALL), call);
-    vec![(format!("{what}: warm"), warm(guest, call).await), (format!("{what}: fresh"), fresh)]
+async fn pair(what: &str, guest: &Guest, call: &Arc<GrantedCall>) -> Vec<Subject> {
+    let fresh = fresh(format!("{what}: fresh"), &guest.listener(BEFORE_CALL), call);
+    vec![warm(format!("{what}: warm"), guest, call).await, fresh]
 }
 
-fn native(call: &Arc<GrantedCall>) -> Round {
+fn native(call: &Arc<GrantedCall>) -> Subject {
     let call = call.clone();
-    round(move || {
+    Subject::new("native", move || {
         let call = call.clone();
         async move { proceeds(Native(BEFORE_CALL).before_call(&call).await) }
     })
 }
 
-/// An instance that is used again, of a listener of its own: what runs for long waits for its turn, and this instance keeps
-/// the turn that it once had.
-pub(crate) async fn warm(guest: &Guest, call: &Arc<GrantedCall>) -> Round {
+/// An instance that is used again.
+pub(crate) async fn warm(what: impl Into<String>, guest: &Guest, call: &Arc<GrantedCall>) -> Subject {
     let listener: &'static WasmListener = Box::leak(Box::new(guest.configured(BEFORE_CALL, &[], 0)));
     let warm = Arc::new(Mutex::new(WarmInstance::new(listener).await.expect("an instance is created")));
     let call = call.clone();
-    round(move || {
+    Subject::new(what, move || {
         let (warm, call) = (warm.clone(), call.clone());
         async move { proceeds(warm.lock().await.before_call(&call).await) }
     })
 }
 
 /// Calls are so far apart that the next instances are ready.
-pub(crate) fn fresh(listener: &Arc<WasmListener>, call: &Arc<GrantedCall>) -> Round {
-    let (wait, listener, call) = (all_ready(std::slice::from_ref(listener)), listener.clone(), call.clone());
-    round_after(wait, move || {
+pub(crate) fn fresh(what: impl Into<String>, listener: &Arc<WasmListener>, call: &Arc<GrantedCall>) -> Subject {
+    let (ready, listener, call) = (all_ready(std::slice::from_ref(listener)), listener.clone(), call.clone());
+    let fresh = Subject::new(what, move || {
         let (listener, call) = (listener.clone(), call.clone());
         async move { proceeds(listener.before_call(&call).await) }
-    })
+    });
+    fresh.after(ready)
 }
 
 pub(crate) fn proceeds(verdict: Result<Verdict, ListenerFailure>) {

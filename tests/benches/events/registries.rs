@@ -11,7 +11,7 @@ use callgate_wasm::SandboxLimits;
 use serde_json::json;
 
 use crate::guests::{GRANT, Guest, all_ready};
-use crate::measure::{Round, Table, round_after};
+use crate::measure::{Subject, Table};
 use crate::native::Idle;
 
 const ROWS: [usize; 3] = [10, 1_000, 10_000];
@@ -35,14 +35,14 @@ pub(crate) async fn measure(guest: &Guest) -> Table {
         for (reuse, again) in
             [(Reuse::Never, "reuse 0"), (Reuse::SameCaller, "reused"), (Reuse::OtherCaller, "reusable, changed caller")]
         {
-            let sizes = ROWS.map(|rows| (format!("{way}, {again}: {rows} rows"), decision(guest, look, reuse, rows)));
+            let sizes = ROWS.map(|rows| decision(format!("{way}, {again}: {rows} rows"), guest, look, reuse, rows));
             table.compare(sizes.into()).await;
         }
     }
     table
 }
 
-fn decision(guest: &Guest, look: &str, reuse: Reuse, rows: usize) -> Round {
+fn decision(what: String, guest: &Guest, look: &str, reuse: Reuse, rows: usize) -> Subject {
     let reusable = if reuse == Reuse::Never { 0 } else { 60_000 };
     let config = [("look", json!(look)), ("reusable-ms", json!(reusable)), ("reader", json!(["read_*"]))];
     let listener = guest.configured(GRANT, &config, SandboxLimits::default().ready);
@@ -53,7 +53,7 @@ fn decision(guest: &Guest, look: &str, reuse: Reuse, rows: usize) -> Round {
         Reuse::OtherCaller => caller(&format!("ada {}", number.fetch_add(1, Ordering::Relaxed)), &["reader"]),
         Reuse::Never | Reuse::SameCaller => ada.clone(),
     };
-    round_after(all_ready(&[listener]), move || decide(dispatcher.clone(), asked()))
+    Subject::new(what, move || decide(dispatcher.clone(), asked())).after(all_ready(&[listener]))
 }
 
 /// By the code that decides a live call, short of running the tool; only a grant listener is there to be asked.

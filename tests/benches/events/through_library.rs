@@ -9,7 +9,7 @@ use callgate_core::{CallReport, Dispatcher, Json, Outcome, ToolRegistry};
 use callgate_wasm::WasmListener;
 
 use crate::guests::{AFTER_CALL, BEFORE_CALL, GRANT, Guest, all_ready};
-use crate::measure::{Round, Table, round_after};
+use crate::measure::{Subject, Table};
 use crate::native::{Idle, Native};
 use crate::one_event::{SMALL, fresh, warm};
 
@@ -23,21 +23,20 @@ pub(crate) async fn measure(guest: &Guest) -> Vec<Table> {
 
     let mut calls = Table::of_times("a whole call in the library: grant, 2 before, 1 after");
     let times = calls.compare(vec![
-        ("no listener".into(), calling(&over([]), &[])),
-        ("four native listeners".into(), calling(&natives, &[])),
-        ("four in Rust, instances ready".into(), calling(&governed, &four)),
-        ("four in Rust, back to back".into(), calling(&governed, &[])),
+        calling("no listener", &over([]), &[]),
+        calling("four native listeners", &natives, &[]),
+        calling("four in Rust", &governed, &four),
     ]);
-    let [bare, native, governed, _] = times.await.try_into().expect("four were measured");
+    let [bare, native, governed] = times.await.try_into().expect("three were measured");
 
     let [grant, before, _, after] = four;
     let call = Arc::new(granted_call(TOOL, SMALL));
     let mut events = Table::of_times("its events alone, instances ready");
     let times = events.compare(vec![
-        ("before-call: warm".into(), warm(guest, &call).await),
-        ("before-call: fresh".into(), fresh(&before, &call)),
-        ("grant: fresh".into(), granting(grant)),
-        ("after-call: fresh".into(), reporting(after, report().await)),
+        warm("before-call: warm", guest, &call).await,
+        fresh("before-call: fresh", &before, &call),
+        granting(grant),
+        reporting(after, report().await),
     ]);
     let [_, before, grant, after] = times.await.try_into().expect("four were measured");
 
@@ -63,37 +62,43 @@ fn over<const N: usize>(listeners: [Arc<dyn Listener>; N]) -> Dispatcher {
 }
 
 /// Calls through that dispatcher, each as soon as these listeners are ready for it.
-fn calling(dispatcher: &Dispatcher, listeners: &[Arc<WasmListener>]) -> Round {
+fn calling(what: &str, dispatcher: &Dispatcher, listeners: &[Arc<WasmListener>]) -> Subject {
     let (dispatcher, ada) = (dispatcher.clone(), caller("ada", &["reader"]));
-    round_after(all_ready(listeners), move || {
+    let calling = Subject::new(what, move || {
         let (dispatcher, request) = (dispatcher.clone(), request(Some(ada.clone()), TOOL, SMALL));
         async move {
             let outcome = dispatcher.call(request).await;
             assert!(matches!(outcome, Outcome::Executed(_)), "{outcome:?}");
         }
-    })
+    });
+    calling.after(all_ready(listeners))
 }
 
-fn granting(listener: Arc<WasmListener>) -> Round {
+fn granting(listener: Arc<WasmListener>) -> Subject {
     let registry = ToolRegistry::new([callgate_core::testing::tool(TOOL)]).expect("one name");
     let query = Arc::new(GrantQuery { caller: caller("ada", &["reader"]), registry: Arc::new(registry) });
-    round_after(all_ready(std::slice::from_ref(&listener)), move || {
+    let ready = all_ready(std::slice::from_ref(&listener));
+    let granting = Subject::new("grant: fresh", move || {
         let (listener, query) = (listener.clone(), query.clone());
         async move { drop(listener.grant(&query).await.expect("it decides")) }
-    })
+    });
+    granting.after(ready)
 }
 
-fn reporting(listener: Arc<WasmListener>, report: CallReport) -> Round {
+fn reporting(listener: Arc<WasmListener>, report: CallReport) -> Subject {
     let report = Arc::new(report);
-    round_after(all_ready(std::slice::from_ref(&listener)), move || {
+    let ready = all_ready(std::slice::from_ref(&listener));
+    let reporting = Subject::new("after-call: fresh", move || {
         let (listener, report) = (listener.clone(), report.clone());
         async move { listener.after_call(&report).await.expect("it takes note") }
-    })
+    });
+    reporting.after(ready)
 }
 
 /// What an after-call listener is told of such a call.
 async fn report() -> CallReport {
     let listener = Arc::new(Scripted::default().on_after_call(|_| Ok(())));
-    calling(&over([listener.clone()]), &[])().await;
+    let outcome = over([listener.clone()]).call(request(Some(caller("ada", &["reader"])), TOOL, SMALL)).await;
+    assert!(matches!(outcome, Outcome::Executed(_)), "{outcome:?}");
     listener.reports().pop().expect("the call was reported")
 }

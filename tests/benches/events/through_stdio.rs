@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Mutex;
 
-use crate::measure::{Round, Table, round};
+use crate::measure::{Subject, Table};
 use crate::upstream::ARGUMENT;
 
 pub(crate) async fn measure() -> Table {
@@ -33,7 +33,7 @@ pub(crate) async fn measure() -> Table {
         ("gateway, no listener", gateway("none.toml", "")),
         ("gateway, grant, before-call and after-call in Rust", gateway("three.toml", r#""grant", "before", "after""#)),
     ] {
-        subjects.push((what.to_owned(), calling(server).await));
+        subjects.push(calling(what, server).await);
     }
     let mut table = Table::of_times("a whole call over stdio");
     table.compare(subjects).await;
@@ -55,11 +55,11 @@ fn configuration(server: &Path, listeners: &str) -> String {
     )
 }
 
-async fn calling(mut server: Command) -> Round {
+async fn calling(what: &str, mut server: Command) -> Subject {
     let server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
     let client = Client::start(server.spawn().expect("the server starts")).await;
     let client = Arc::new(Mutex::new(client));
-    round(move || {
+    Subject::new(what, move || {
         let client = client.clone();
         async move {
             let call = json!({ "name": "read", "arguments": { "path": "/srv/a.txt" } });

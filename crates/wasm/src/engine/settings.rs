@@ -60,7 +60,7 @@ pub(super) fn config(allocation: &Allocation<'_>) -> Config {
 /// Room for scripting languages: a Python guest has 14 to 38 core instances, 2 tables and one memory, a JavaScript guest a
 /// table of 7,688 elements.
 fn pool(sandbox: &SandboxConfig) -> PoolingAllocationConfig {
-    let slots = sandbox.slots.saturating_add(sandbox.ready);
+    let slots = sandbox.slots.saturating_mul(2).saturating_add(sandbox.ready);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(slots)
         .total_stacks(slots)

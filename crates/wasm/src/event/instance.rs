@@ -1,16 +1,18 @@
 //! One instance of a component, from its store to the one event that it is for.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use callgate_core::ToolRegistry;
+use callgate_core::failure::ListenerFailure;
 use wasmtime::Store;
 
 use crate::abi::v0_1::{HookEvent, LoadedHooks, rehearse};
 
-use super::failure::{Fault, Stage as Where};
+use super::Served;
+use super::failure::{self, Fault, Outcome, Stage as Where};
 use super::state::EventState;
-use super::{Served, state};
+use super::turns::Turn;
 
 /// The most rehearsals that an instance gets, whatever it asks for.
 const REHEARSALS: u32 = 16;
@@ -28,7 +30,7 @@ impl EventInstance {
     // a component's start functions run while it is instantiated.
     pub(super) fn blank(served: &Served, registry: Option<Arc<ToolRegistry>>, end: Instant) -> Self {
         let limits = &served.limits;
-        let state = EventState::new(served.grants.clone(), limits, served.turns.clone(), registry, end);
+        let state = EventState::new(served.grants.clone(), limits, registry, end);
         let mut store = Store::new(&served.component.sandbox().engine.engine, state);
         store.limiter(|state| &mut state.meter);
         store.set_hostcall_fuel(limits.hostcall_fuel);
@@ -83,8 +85,30 @@ impl EventInstance {
         answer.map_err(|error| Fault::Error(Where::Call, error))?.map_err(Fault::Returned)
     }
 
-    /// What host functions worked with.
-    pub(crate) fn state(&self) -> &state::EventState {
-        self.store.data()
+    /// From here on it is somebody's event that waits for it.
+    pub(super) fn take_turns(&mut self, turn: Turn) {
+        self.store.data_mut().take_turns(turn);
+    }
+
+    /// What came of the event.
+    pub(super) fn judge<R>(&self, outcome: Outcome<R>, deadline: Duration) -> Result<R, ListenerFailure> {
+        let kept_waiting = self.store.data().end_turn();
+        match Fault::from_outcome(outcome) {
+            Ok(reply) => {
+                self.store.data().tell_output();
+                Ok(reply)
+            }
+            Err(fault) => match self.failure(fault, deadline) {
+                // Another caller's events must not count as this one's failures.
+                ListenerFailure::Deadline(_) if kept_waiting => Err(ListenerFailure::Overload),
+                failure => Err(failure),
+            },
+        }
+    }
+
+    /// A fault as the failure that it is, with what the guest printed.
+    pub(super) fn failure(&self, fault: Fault, deadline: Duration) -> ListenerFailure {
+        let state = self.store.data();
+        failure::classify(fault, deadline, &state.output(), state.meter.refused())
     }
 }

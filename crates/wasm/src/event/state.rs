@@ -12,7 +12,7 @@ use crate::capabilities::{self, Grants, LISTENER_LOG, Uses};
 use crate::limits::{Meter, SandboxLimits, Tail};
 use crate::text::printable;
 
-use super::turns::{Turn, Turns};
+use super::turns::Turn;
 
 /// What an instance is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,8 @@ pub(crate) struct EventState {
     pub(crate) uses: Uses,
     stage: Stage,
     end: Instant,
-    turn: Turn,
+    /// None while it is made ahead, by a thread that nobody waits for.
+    turn: Option<Turn>,
     output: Tail,
     wasi: WasiCtx,
     pub(crate) table: ResourceTable,
@@ -52,7 +53,6 @@ impl EventState {
     pub(super) fn new(
         grants: Grants,
         limits: &SandboxLimits,
-        turns: Turns,
         registry: Option<Arc<ToolRegistry>>,
         end: Instant,
     ) -> Self {
@@ -61,8 +61,8 @@ impl EventState {
         table.set_max_capacity(grants.folders.handles(limits.handles));
         let wasi = capabilities::context(&output, &grants);
         let uses = Uses::new(&grants, end);
-        let (meter, stage, turn) = (Meter::new(limits), Stage::Preparation, Turn::new(turns));
-        Self { grants, registry, meter, uses, stage, end, turn, output, wasi, table }
+        let (meter, stage) = (Meter::new(limits), Stage::Preparation);
+        Self { grants, registry, meter, uses, stage, end, turn: None, output, wasi, table }
     }
 
     /// From here on the guest works for an event: what it may use is counted anew, and what it printed before is nobody's.
@@ -84,14 +84,17 @@ impl EventState {
         self.output.text()
     }
 
-    /// Whether other events of the listener kept this one from the processor.
-    pub(super) fn was_kept_waiting(&self) -> bool {
-        self.turn.was_kept_waiting()
+    /// From here on it counts as long when it runs for long.
+    pub(super) fn take_turns(&mut self, turn: Turn) {
+        self.turn = Some(turn);
     }
 
-    /// Lets the listener's next event have the processor.
-    pub(crate) fn end_turn(&self) {
-        self.turn.end();
+    /// Lets the listener's next event have the processor. Tells whether the listener's other events kept this one from it.
+    pub(super) fn end_turn(&self) -> bool {
+        self.turn.as_ref().is_some_and(|turn| {
+            turn.end();
+            turn.was_kept_waiting()
+        })
     }
 
     /// What happens to a guest that is woken by the clock.
@@ -104,9 +107,9 @@ impl EventState {
         }
         Ok(UpdateDeadline::YieldCustom(
             1,
-            match self.stage {
-                Stage::Preparation => Box::pin(tokio::task::yield_now()),
-                Stage::Event => self.turn.wait(),
+            match &self.turn {
+                Some(turn) => turn.wait(),
+                None => Box::pin(tokio::task::yield_now()),
             },
         ))
     }

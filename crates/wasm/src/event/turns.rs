@@ -1,12 +1,13 @@
-//! Who goes on when events of one listener take long: as many at once as leave a processor to the others.
+//! Who goes on in the slow lane when events of one listener take long.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::available_parallelism;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::lane::slow_threads;
 
 /// The turns of one listener.
 #[derive(Clone, Debug)]
@@ -14,24 +15,25 @@ pub(super) struct Turns(Arc<Semaphore>);
 
 impl Turns {
     pub(super) fn new() -> Self {
-        let processors = available_parallelism().map_or(1, usize::from);
-        Self(Arc::new(Semaphore::new((processors / 2).max(1))))
+        Self(Arc::new(Semaphore::new(slow_threads())))
     }
 }
 
-/// One event's turn, which it needs once the clock has found it running too often. Events that are over before that never
-/// wait, so what a listener can take from its neighbours is one tick for each of its turns, however many of its events hang.
+/// One event's turn, which it needs once the clock has found it running too often: then it goes on in the slow lane, where the
+/// events of one listener take turns, so that those of another one have as much of the lane.
+#[derive(Clone, Debug)]
+pub(super) struct Turn(Arc<Taking>);
+
 #[derive(Debug)]
-pub(super) struct Turn {
+struct Taking {
     turns: Turns,
-    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    held: Mutex<Option<OwnedSemaphorePermit>>,
     found_running: AtomicU32,
     kept_waiting: AtomicBool,
 }
 
-/// How often an event is found running and needs no turn. A tick can come right after the event began, and another one when
-/// the machine did something else meanwhile: that is no reason to wait behind those that hang.
-const FREE: u32 = 2;
+/// How often an event is found running and still is no long one: a tick can come right after the event began.
+const FREE: u32 = 1;
 /// For how many ticks a turn lasts. Among events that hang this is most of what the first of them has, so it misses its
 /// deadline by itself, and its breaker learns of it.
 const TURN: u32 = 8;
@@ -40,41 +42,49 @@ const CHANCE: u32 = 5;
 
 impl Turn {
     pub(super) fn new(turns: Turns) -> Self {
-        Self { turns, held: Arc::default(), found_running: AtomicU32::new(0), kept_waiting: AtomicBool::new(false) }
+        let (found_running, kept_waiting) = (AtomicU32::new(0), AtomicBool::new(false));
+        Self(Arc::new(Taking { turns, held: Mutex::default(), found_running, kept_waiting }))
+    }
+
+    /// Whether the event has been running for so long that it should no longer keep the host's own threads.
+    pub(super) fn takes_long(&self) -> bool {
+        self.0.found_running.load(Ordering::Relaxed) > FREE
     }
 
     /// Gives way, and comes back when it is this event's turn.
     pub(super) fn wait(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let before = self.found_running.fetch_add(1, Ordering::Relaxed);
+        let before = self.0.found_running.fetch_add(1, Ordering::Relaxed);
         if before.is_multiple_of(TURN) {
             self.end();
         }
-        if before < FREE || self.holds() {
+        if before < FREE || self.held().is_some() {
             return Box::pin(tokio::task::yield_now());
         }
-        let (turns, held) = (self.turns.0.clone(), self.held.clone());
-        if turns.available_permits() == 0 {
-            self.kept_waiting.store(true, Ordering::Relaxed);
-        }
+        let this = self.clone();
         Box::pin(async move {
+            // Gives the event the time to be moved to the slow lane.
             tokio::task::yield_now().await;
+            let turns = this.0.turns.0.clone();
+            if turns.available_permits() == 0 {
+                this.0.kept_waiting.store(true, Ordering::Relaxed);
+            }
             let turn = turns.acquire_owned().await.ok();
-            *held.lock().unwrap_or_else(PoisonError::into_inner) = turn;
+            *this.held() = turn;
         })
     }
 
     /// Whether other events of the listener were in its way. What it did not manage then says nothing about it.
     pub(super) fn was_kept_waiting(&self) -> bool {
-        self.kept_waiting.load(Ordering::Relaxed) && self.found_running.load(Ordering::Relaxed) < CHANCE
+        self.0.kept_waiting.load(Ordering::Relaxed) && self.0.found_running.load(Ordering::Relaxed) < CHANCE
     }
 
-    fn holds(&self) -> bool {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    fn held(&self) -> MutexGuard<'_, Option<OwnedSemaphorePermit>> {
+        self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives the turn back.
     pub(super) fn end(&self) {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.held().take();
     }
 }
 
@@ -102,6 +112,7 @@ mod tests {
         }
         let waiting = tokio::spawn(second.wait());
         tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
         assert!(!waiting.is_finished(), "it is the first one's turn");
         assert!(second.was_kept_waiting() && !first.was_kept_waiting());
         // The first one's turn has lasted as long as turns do, so it waits behind the second.
@@ -121,10 +132,13 @@ mod tests {
         hanging.wait().await;
         let short = Turn::new(turns.clone());
         for _ in 0..FREE {
+            assert!(!short.takes_long());
             short.wait().await;
         }
+        assert!(!short.takes_long() && hanging.takes_long());
         let waits = short.wait();
         tokio::pin!(waits);
         assert!((&mut waits).now_or_never().is_none() && waits.now_or_never().is_none());
+        assert!(short.takes_long() && short.was_kept_waiting());
     }
 }

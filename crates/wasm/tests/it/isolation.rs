@@ -73,6 +73,33 @@ async fn f2_a_guest_that_spins_does_not_stop_the_thread_that_it_runs_on() {
     assert!(spin.await.unwrap_err().is_cancelled());
 }
 
+/// An event that takes long goes on in the slow lane, so it has neither the listener's only place nor the only thread.
+#[tokio::test(flavor = "current_thread")]
+async fn f2_an_event_that_takes_long_gives_its_place_back() {
+    let over_one_tool = "(if (i32.eq (i32.load8_u (i32.load offset=72 (local.get $call))) (i32.const 108))
+        (then (loop $again (br $again)))) (i32.const 0)";
+    let limits = SandboxLimits { concurrency: 1, decision_deadline: Duration::from_secs(3_600), ..patient() };
+    let guest = Arc::new(listener_with(before(over_one_tool), ListenerOptions { limits, ..options() }).await);
+    let ask = |tool: &'static str| {
+        let guest = guest.clone();
+        tokio::spawn(async move { guest.before_call(&granted_call(tool, "{}")).await })
+    };
+    for _ in 0..3 {
+        let mut long = ask("long");
+        assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
+        // On a busy machine the one before may not have left the slow lane yet.
+        while long.is_finished() {
+            long = ask("long");
+            assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
+        }
+        assert_eq!(ask("long").await.unwrap(), Err(ListenerFailure::Overload), "there is one place in the slow lane");
+        assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
+        // A caller that leaves gives that place back too.
+        long.abort();
+        assert!(long.await.unwrap_err().is_cancelled());
+    }
+}
+
 fn report() -> CallReport {
     CallReport {
         call: granted_call("read", "{}").context().clone(),

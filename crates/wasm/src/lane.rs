@@ -1,0 +1,65 @@
+//! The threads on which events go on that take long, so that they keep nobody from the host's own.
+
+use std::io;
+use std::thread::available_parallelism;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+/// How little these threads matter to the system's scheduler beside the others of this process, as far as it can be told:
+/// they get what is left, and a tenth of a processor when nothing is.
+#[cfg(target_os = "linux")]
+const NICE: i32 = 10;
+
+/// The threads. They end with it, and with them whatever still runs there.
+#[derive(Debug)]
+pub(crate) struct SlowLane(Option<Runtime>);
+
+impl SlowLane {
+    pub(crate) fn start() -> io::Result<Self> {
+        let mut lane = Builder::new_multi_thread();
+        lane.worker_threads(slow_threads()).thread_name("callgate-slow").on_thread_start(step_back).enable_all();
+        lane.build().map(|runtime| Self(Some(runtime)))
+    }
+
+    /// Where to spawn.
+    pub(crate) fn handle(&self) -> Option<&Handle> {
+        self.0.as_ref().map(Runtime::handle)
+    }
+}
+
+impl Drop for SlowLane {
+    /// Waits for nothing: the last listener may be dropped by a task of the host.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// How many there are.
+pub(crate) fn slow_threads() -> usize {
+    let processors = available_parallelism().map_or(1, usize::from);
+    (processors / 2).max(1)
+}
+
+/// Linux counts niceness by thread. Elsewhere it is the whole process's, so the threads stay like all others.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, NICE) {
+        tracing::debug!(%error, "long events run with the priority of all others");
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f2_the_slow_lane_steps_back_behind_the_host() {
+        let lane = SlowLane::start().unwrap();
+        let (send, nice) = std::sync::mpsc::channel();
+        lane.handle().unwrap().spawn(async move { send.send(rustix::process::getpriority_process(None)) });
+        assert_eq!(nice.recv().unwrap().unwrap(), NICE);
+        assert_eq!(rustix::process::getpriority_process(None).unwrap(), 0, "only these threads");
+    }
+}
