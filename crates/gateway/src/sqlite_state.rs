@@ -3,6 +3,7 @@
 mod step;
 mod connection;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use callgate_core::state::{StateError, StateStore, check_bounds, incremented};
 use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use step::Step;
 
@@ -18,13 +20,45 @@ use step::Step;
 ///
 /// Each operation is one transaction, and each that writes holds the file's write lock from its start, so that steps of
 /// several processes never interleave. An operation whose future is dropped, because its listener met its deadline or the
-/// caller went away, still completes: like any store across a connection it may have happened without anyone hearing of it.
+/// caller went away, still completes once it was begun: like any store across a connection it may have happened without anyone
+/// hearing of it. One that still waits for its turn never happens.
 ///
 /// What was written survives the death of the process. A power cut may take the last moments with it, never more.
 #[derive(Clone)]
 pub struct SqliteState {
     path: PathBuf,
     connection: Arc<Mutex<Connection>>,
+    turns: Arc<Turns>,
+}
+
+/// Whose operation is next. They wait here and not on threads of the runtime's pool, which serves everybody; and a scope has
+/// one in the queue, so that one that floods the store is in its own way.
+#[derive(Debug)]
+struct Turns {
+    next: Arc<Semaphore>,
+    scopes: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+/// An operation may use the connection.
+struct Turn {
+    _next: OwnedSemaphorePermit,
+    _of_scope: OwnedSemaphorePermit,
+}
+
+impl Turns {
+    fn new() -> Self {
+        Self { next: Arc::new(Semaphore::new(1)), scopes: Mutex::default() }
+    }
+
+    async fn take(&self, scope: &str) -> Result<Turn, StateError> {
+        let closed = |_| StateError::Unavailable("the store is closed".into());
+        let of_scope = {
+            let mut scopes = self.scopes.lock().unwrap_or_else(PoisonError::into_inner);
+            scopes.entry(scope.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
+        };
+        let of_scope = of_scope.acquire_owned().await.map_err(closed)?;
+        Ok(Turn { _next: self.next.clone().acquire_owned().await.map_err(closed)?, _of_scope: of_scope })
+    }
 }
 
 /// One value with what an operator wants to know about it.
@@ -46,7 +80,7 @@ impl SqliteState {
     pub fn open(path: &Path) -> Result<Self, StateError> {
         let connection =
             connection::open(path).map_err(|error| StateError::Unavailable(format!("{}: {error}", path.display())))?;
-        Ok(Self { path: path.into(), connection: Arc::new(Mutex::new(connection)) })
+        Ok(Self { path: path.into(), connection: Arc::new(Mutex::new(connection)), turns: Arc::new(Turns::new()) })
     }
 
     /// All values of a scope whose keys start with the prefix, in the order of the keys.
@@ -54,19 +88,22 @@ impl SqliteState {
     /// # Errors
     /// When the store does not answer.
     pub async fn values(&self, scope: &str, prefix: &str) -> Result<Vec<StoredValue>, StateError> {
-        let (scope, prefix) = (scope.to_owned(), prefix.to_owned());
-        self.blocking(TransactionBehavior::Deferred, move |step| step.values(&scope, &prefix, usize::MAX)).await
+        let (own, prefix) = (scope.to_owned(), prefix.to_owned());
+        self.blocking(scope, TransactionBehavior::Deferred, move |step| step.values(&own, &prefix, usize::MAX)).await
     }
 
     /// Runs one transaction off the runtime's own threads. A task that blocks can not be cancelled, which is what makes a
     /// dropped operation complete.
     async fn blocking<T: Send + 'static>(
         &self,
+        scope: &str,
         behavior: TransactionBehavior,
         work: impl FnOnce(&Step<'_>) -> Result<T, StateError> + Send + 'static,
     ) -> Result<T, StateError> {
         let connection = self.connection.clone();
+        let turn = self.turns.take(scope).await?;
         let task = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
             // A panic inside a step rolled its transaction back, so the connection is as good as before.
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             let step = Step::begin(&mut connection, behavior)?;
@@ -79,9 +116,10 @@ impl SqliteState {
 
     async fn writing<T: Send + 'static>(
         &self,
+        scope: &str,
         work: impl FnOnce(&Step<'_>) -> Result<T, StateError> + Send + 'static,
     ) -> Result<T, StateError> {
-        self.blocking(TransactionBehavior::Immediate, work).await
+        self.blocking(scope, TransactionBehavior::Immediate, work).await
     }
 }
 
@@ -89,8 +127,8 @@ impl SqliteState {
 impl StateStore for SqliteState {
     async fn get(&self, scope: &str, key: &str) -> Result<Option<String>, StateError> {
         check_bounds(key, None)?;
-        let (scope, key) = (scope.to_owned(), key.to_owned());
-        self.blocking(TransactionBehavior::Deferred, move |step| step.get(&scope, &key)).await
+        let (own, key) = (scope.to_owned(), key.to_owned());
+        self.blocking(scope, TransactionBehavior::Deferred, move |step| step.get(&own, &key)).await
     }
 
     async fn compare_and_swap(
@@ -102,15 +140,15 @@ impl StateStore for SqliteState {
         expiry: Option<Duration>,
     ) -> Result<bool, StateError> {
         check_bounds(key, replacement)?;
-        let (scope, key) = (scope.to_owned(), key.to_owned());
+        let (own, key) = (scope.to_owned(), key.to_owned());
         let (expected, replacement) = (expected.map(str::to_owned), replacement.map(str::to_owned));
-        self.writing(move |step| {
-            if step.get(&scope, &key)? != expected {
+        self.writing(scope, move |step| {
+            if step.get(&own, &key)? != expected {
                 return Ok(false);
             }
             match replacement {
-                Some(value) => step.put(&scope, &key, &value, expiry)?,
-                None => step.remove(&scope, &key)?,
+                Some(value) => step.put(&own, &key, &value, expiry)?,
+                None => step.remove(&own, &key)?,
             }
             Ok(true)
         })
@@ -119,8 +157,8 @@ impl StateStore for SqliteState {
 
     async fn set(&self, scope: &str, key: &str, value: &str, expiry: Option<Duration>) -> Result<(), StateError> {
         check_bounds(key, Some(value))?;
-        let (scope, key, value) = (scope.to_owned(), key.to_owned(), value.to_owned());
-        self.writing(move |step| step.put(&scope, &key, &value, expiry)).await
+        let (own, key, value) = (scope.to_owned(), key.to_owned(), value.to_owned());
+        self.writing(scope, move |step| step.put(&own, &key, &value, expiry)).await
     }
 
     async fn put_if_absent(
@@ -131,11 +169,11 @@ impl StateStore for SqliteState {
         expiry: Option<Duration>,
     ) -> Result<Option<String>, StateError> {
         check_bounds(key, Some(value))?;
-        let (scope, key, value) = (scope.to_owned(), key.to_owned(), value.to_owned());
-        self.writing(move |step| {
-            let present = step.get(&scope, &key)?;
+        let (own, key, value) = (scope.to_owned(), key.to_owned(), value.to_owned());
+        self.writing(scope, move |step| {
+            let present = step.get(&own, &key)?;
             if present.is_none() {
-                step.put(&scope, &key, &value, expiry)?;
+                step.put(&own, &key, &value, expiry)?;
             }
             Ok(present)
         })
@@ -144,10 +182,10 @@ impl StateStore for SqliteState {
 
     async fn increment(&self, scope: &str, key: &str, by: i32, expiry: Option<Duration>) -> Result<i32, StateError> {
         check_bounds(key, None)?;
-        let (scope, key) = (scope.to_owned(), key.to_owned());
-        self.writing(move |step| {
-            let sum = incremented(step.get(&scope, &key)?.as_deref(), by)?;
-            step.put(&scope, &key, &sum.to_string(), expiry)?;
+        let (own, key) = (scope.to_owned(), key.to_owned());
+        self.writing(scope, move |step| {
+            let sum = incremented(step.get(&own, &key)?.as_deref(), by)?;
+            step.put(&own, &key, &sum.to_string(), expiry)?;
             Ok(sum)
         })
         .await
@@ -155,19 +193,19 @@ impl StateStore for SqliteState {
 
     async fn delete(&self, scope: &str, key: &str) -> Result<bool, StateError> {
         check_bounds(key, None)?;
-        let (scope, key) = (scope.to_owned(), key.to_owned());
-        self.writing(move |step| {
-            let present = step.get(&scope, &key)?.is_some();
-            step.remove(&scope, &key)?;
+        let (own, key) = (scope.to_owned(), key.to_owned());
+        self.writing(scope, move |step| {
+            let present = step.get(&own, &key)?.is_some();
+            step.remove(&own, &key)?;
             Ok(present)
         })
         .await
     }
 
     async fn scan(&self, scope: &str, prefix: &str, limit: usize) -> Result<Vec<(String, String)>, StateError> {
-        let (scope, prefix) = (scope.to_owned(), prefix.to_owned());
+        let (own, prefix) = (scope.to_owned(), prefix.to_owned());
         let values =
-            self.blocking(TransactionBehavior::Deferred, move |step| step.values(&scope, &prefix, limit)).await?;
+            self.blocking(scope, TransactionBehavior::Deferred, move |step| step.values(&own, &prefix, limit)).await?;
         Ok(values.into_iter().map(|stored| (stored.key, stored.value)).collect())
     }
 }

@@ -29,7 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What a sandbox is made with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxConfig {
-    /// How many events may run at the same time, of all listeners together, and as many again that take long.
+    /// How many events may run at the same time, of all listeners together; half as many again may go
+    /// on in the slow lane.
     pub slots: u32,
     /// How many instances may wait for an event, of all listeners together. They are made ahead and hold their memory.
     pub ready: u32,
@@ -60,6 +61,13 @@ impl Default for SandboxConfig {
             compile_deadline: Duration::from_secs(120),
             compiler: Compiler::InProcess,
         }
+    }
+}
+
+impl SandboxConfig {
+    /// How many events may go on in the slow lane.
+    pub(crate) fn slow_slots(&self) -> u32 {
+        (self.slots / 2).max(1)
     }
 }
 

@@ -9,18 +9,20 @@ mod turns;
 mod failure;
 mod parts;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use callgate_core::ToolRegistry;
 use callgate_core::failure::ListenerFailure;
 use callgate_core::listener::Hooks;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::abi::Hook;
 use crate::abi::v0_1::HookEvent;
-use crate::capabilities::Grants;
+use crate::capabilities::{Capability, Grants};
 use crate::component::LoadedComponent;
+use crate::lane::Lane;
 use crate::limits::SandboxLimits;
 
 use ahead::{Unready, ahead, refill};
@@ -49,29 +51,52 @@ pub(crate) struct Served {
     limits: SandboxLimits,
     used: Hooks,
     places: Arc<Semaphore>,
+    /// Those of the places that events after a call may have: when all of them hang, decisions still have the others.
+    reports: Arc<Semaphore>,
     slow_places: Arc<Semaphore>,
     waiting: Semaphore,
+    parking: Semaphore,
     turns: Turns,
+    /// Where events run that may touch files.
+    files: Option<Lane>,
     supply: Supply,
 }
 
 /// An event's place among those that run at the same time.
 struct Place {
-    _own: OwnedSemaphorePermit,
+    of_listener: Option<OwnedSemaphorePermit>,
+    _of_reports: Option<OwnedSemaphorePermit>,
     _of_sandbox: OwnedSemaphorePermit,
 }
 
 impl EventRunner {
-    pub(crate) fn new(component: Arc<LoadedComponent>, grants: Grants, limits: SandboxLimits, used: Hooks) -> Self {
+    pub(crate) fn new(
+        component: Arc<LoadedComponent>,
+        grants: Grants,
+        limits: SandboxLimits,
+        used: Hooks,
+    ) -> io::Result<Self> {
         // What a guest does to a folder is seen by everybody, so it does it in an event and not ahead of one.
         let ready = if grants.touches_outside() { 0 } else { limits.ready };
         let limits = SandboxLimits { ready, ..limits };
-        let [places, slow_places] =
-            [(); 2].map(|()| Arc::new(Semaphore::new(limits.concurrency.min(Semaphore::MAX_PERMITS))));
-        let (waiting, turns, supply) = (Semaphore::new(WAITING), Turns::new(), Supply::default());
-        let served = Arc::new(Served { component, grants, limits, used, places, slow_places, waiting, turns, supply });
+        let concurrency = limits.concurrency.min(Semaphore::MAX_PERMITS);
+        let served = Served {
+            places: Arc::new(Semaphore::new(concurrency)),
+            reports: Arc::new(Semaphore::new((concurrency - concurrency / 4).max(1))),
+            slow_places: Arc::new(Semaphore::new((concurrency / 2).max(1))),
+            waiting: Semaphore::new(WAITING),
+            parking: Semaphore::new((concurrency / 2).max(1)),
+            turns: Turns::new(),
+            files: grants.has(Capability::Folder).then(Lane::of_files).transpose()?,
+            supply: Supply::default(),
+            component,
+            grants,
+            limits,
+            used,
+        };
+        let served = Arc::new(served);
         served.component.sandbox().keeper.leave(refill(served.clone()));
-        Self { served }
+        Ok(Self { served })
     }
 
     pub(crate) fn component(&self) -> &Arc<LoadedComponent> {
@@ -89,7 +114,7 @@ impl EventRunner {
 
     /// An instance that no event is put to, made like those that are made ahead.
     pub(crate) async fn spare(&self, deadline: Duration) -> Result<EventInstance, ListenerFailure> {
-        let order = Order { registry: None, rehearse: true };
+        let order = Order { registry: None, rehearse: true, given: Instant::now() };
         let made = ahead(&self.served, &order, deadline).await;
         let mut instance = made.map_err(Unready::into_failure)?;
         instance.begin(&self.served, None, Instant::now() + deadline);
@@ -106,37 +131,60 @@ impl EventRunner {
         let served = &self.served;
         let sandbox = served.component.sandbox();
         if !sandbox.engine.heartbeat.is_alive(Instant::now()) {
-            return Err(ListenerFailure::Instantiation("the clock that keeps deadlines has stopped".into()));
+            // The whole process may have been stopped for a while: then the clock goes on as well.
+            tokio::time::sleep(GRACE).await;
+            if !sandbox.engine.heartbeat.is_alive(Instant::now()) {
+                return Err(ListenerFailure::Instantiation("the clock that keeps deadlines has stopped".into()));
+            }
         }
-        let place = served.place(deadline).await?;
-        if let Some(registry) = registry.as_ref().filter(|_| served.prepares_over_rows()) {
-            served.supply.adopt(registry);
-        }
-        Running::begin(served, event, deadline, registry).end(served, place).await
+        let place = served.place(E::HOOK, deadline).await?;
+        Running::begin(served, place, event, deadline, registry).end().await
     }
 }
 
 impl Served {
     /// A place to run, as soon as there is one.
-    async fn place(&self, deadline: Duration) -> Result<Place, ListenerFailure> {
-        let of_sandbox = &self.component.sandbox().places;
-        if let (Ok(own), Ok(all)) = (self.places.clone().try_acquire_owned(), of_sandbox.clone().try_acquire_owned()) {
-            return Ok(Place { _own: own, _of_sandbox: all });
+    async fn place(&self, hook: Hook, deadline: Duration) -> Result<Place, ListenerFailure> {
+        if let Some(place) = self.free_place(hook) {
+            return Ok(place);
         }
         let _waiting = self.waiting.try_acquire().map_err(|_| ListenerFailure::Overload)?;
         let place = async {
             // A listener that fills its own places waits for itself and not in front of the others.
+            let of_reports = match hook {
+                Hook::AfterCall => Some(self.reports.clone().acquire_owned().await.ok()?),
+                Hook::Grant | Hook::BeforeCall => None,
+            };
             let own = self.places.clone().acquire_owned().await.ok()?;
-            Some(Place { _own: own, _of_sandbox: of_sandbox.clone().acquire_owned().await.ok()? })
+            let of_sandbox = self.component.sandbox().places.clone().acquire_owned().await.ok()?;
+            Some(Place { of_listener: Some(own), _of_reports: of_reports, _of_sandbox: of_sandbox })
         };
         tokio::time::timeout(deadline, place).await.ok().flatten().ok_or(ListenerFailure::Overload)
     }
 
-    /// A place in the slow lane. Nobody waits for one: those who have them are long.
-    fn slow_place(&self) -> Option<Place> {
-        let own = self.slow_places.clone().try_acquire_owned().ok()?;
+    fn free_place(&self, hook: Hook) -> Option<Place> {
+        let of_reports = match hook {
+            Hook::AfterCall => Some(self.reports.clone().try_acquire_owned().ok()?),
+            Hook::Grant | Hook::BeforeCall => None,
+        };
+        let own = self.places.clone().try_acquire_owned().ok()?;
+        let of_sandbox = self.component.sandbox().places.clone().try_acquire_owned().ok()?;
+        Some(Place { of_listener: Some(own), _of_reports: of_reports, _of_sandbox: of_sandbox })
+    }
+
+    /// A place in the slow lane, until then. Half of the events that may run may wait for one, and keep theirs for so long:
+    /// if all could, a listener that hangs would leave its neighbours none.
+    async fn slow_place(&self, end: Instant) -> Option<Place> {
+        let own = match self.slow_places.clone().try_acquire_owned() {
+            Ok(own) => own,
+            Err(_) => {
+                let _parked = self.parking.try_acquire().ok()?;
+                let place = self.slow_places.clone().acquire_owned();
+                tokio::time::timeout_at(end.into(), place).await.ok()?.ok()?
+            }
+        };
         let of_sandbox = self.component.sandbox().slow_places.clone().try_acquire_owned().ok()?;
-        Some(Place { _own: own, _of_sandbox: of_sandbox })
+        Some(Place { of_listener: Some(own), _of_reports: None, _of_sandbox: of_sandbox })
     }
 
     /// Whether what instances make of themselves depends on the rows.

@@ -1,4 +1,4 @@
-//! The threads on which events go on that take long, so that they keep nobody from the host's own.
+//! Threads for events that are to keep nobody from the host's own.
 
 use std::io;
 use std::thread::available_parallelism;
@@ -6,19 +6,35 @@ use std::thread::available_parallelism;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// How little these threads matter to the system's scheduler beside the others of this process, as far as it can be told:
-/// they get what is left, and a tenth of a processor when nothing is.
+/// they get what is left, and a quarter of a processor when nothing is.
 #[cfg(target_os = "linux")]
-const NICE: i32 = 10;
+const NICE: i32 = 5;
 
-/// The threads. They end with it, and with them whatever still runs there.
+/// How many operations of one listener on files may wait for the system at the same time.
+const FILES: usize = 16;
+
+/// Some threads. They end with it, and with them whatever still runs there.
 #[derive(Debug)]
-pub(crate) struct SlowLane(Option<Runtime>);
+pub(crate) struct Lane(Option<Runtime>);
 
-impl SlowLane {
-    pub(crate) fn start() -> io::Result<Self> {
+impl Lane {
+    /// The slow lane, where events go on that take long.
+    pub(crate) fn slow() -> io::Result<Self> {
         let mut lane = Builder::new_multi_thread();
-        lane.worker_threads(slow_threads()).thread_name("callgate-slow").on_thread_start(step_back).enable_all();
-        lane.build().map(|runtime| Self(Some(runtime)))
+        lane.worker_threads(slow_threads()).thread_name("callgate-slow").on_thread_start(step_back);
+        Self::start(&mut lane)
+    }
+
+    /// The threads of one listener that has folders. Opening a pipe, or a file on a server that is gone, keeps a thread for as
+    /// long as the system likes, and those of the host's pool are there for everybody.
+    pub(crate) fn of_files() -> io::Result<Self> {
+        let mut lane = Builder::new_multi_thread();
+        lane.worker_threads(1).max_blocking_threads(FILES).thread_name("callgate-files");
+        Self::start(&mut lane)
+    }
+
+    fn start(lane: &mut Builder) -> io::Result<Self> {
+        lane.enable_all().build().map(|runtime| Self(Some(runtime)))
     }
 
     /// Where to spawn.
@@ -27,7 +43,7 @@ impl SlowLane {
     }
 }
 
-impl Drop for SlowLane {
+impl Drop for Lane {
     /// Waits for nothing: the last listener may be dropped by a task of the host.
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
@@ -36,7 +52,7 @@ impl Drop for SlowLane {
     }
 }
 
-/// How many there are.
+/// How many threads the slow lane has.
 pub(crate) fn slow_threads() -> usize {
     let processors = available_parallelism().map_or(1, usize::from);
     (processors / 2).max(1)
@@ -56,7 +72,7 @@ mod tests {
 
     #[test]
     fn f2_the_slow_lane_steps_back_behind_the_host() {
-        let lane = SlowLane::start().unwrap();
+        let lane = Lane::slow().unwrap();
         let (send, nice) = std::sync::mpsc::channel();
         lane.handle().unwrap().spawn(async move { send.send(rustix::process::getpriority_process(None)) });
         assert_eq!(nice.recv().unwrap().unwrap(), NICE);

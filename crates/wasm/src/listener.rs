@@ -69,6 +69,9 @@ pub enum OptionsError {
     /// Requests that can not be granted like that.
     #[error("requests can not be granted: {0}")]
     Http(#[source] HttpProblem),
+    /// The threads for a listener that has folders could not be started.
+    #[error("the threads that work with its folders do not start: {0}")]
+    Threads(String),
     /// A folder that can not be granted like that.
     #[error("a folder can not be granted: {problem}")]
     Folder {
@@ -108,7 +111,8 @@ impl WasmListener {
             folders: folders.map_err(|(index, problem)| OptionsError::Folder { index, problem })?,
             refusals: Default::default(),
         });
-        Ok(Self { hooks, runner: EventRunner::new(component, grants, options.limits, hooks) })
+        let runner = EventRunner::new(component, grants, options.limits, hooks);
+        Ok(Self { hooks, runner: runner.map_err(|error| OptionsError::Threads(error.to_string()))? })
     }
 
     /// The component.

@@ -13,7 +13,7 @@ use crate::component::{ComponentStore, LoadError, LoadedComponent, Loads, Pin};
 use crate::engine::{EngineError, SandboxConfig, SandboxEngine};
 use crate::event::EventState;
 use crate::keeper::Keeper;
-use crate::lane::SlowLane;
+use crate::lane::Lane;
 
 /// Runs the listeners of one process. Make one and clone it: an engine reserves address space for every event that it can
 /// run, and has a thread that keeps its deadlines.
@@ -27,7 +27,7 @@ pub(crate) struct Inner {
     pub(crate) engine: SandboxEngine,
     pub(crate) linker: Linker<EventState>,
     pub(crate) keeper: Keeper,
-    pub(crate) lane: SlowLane,
+    pub(crate) lane: Lane,
     // INVARIANT: the places of events, those in the slow lane, and the shares of instances that are made ahead are together as
     // many as the pool has instances, so nobody who has one of them is refused by the pool.
     pub(crate) places: Arc<Semaphore>,
@@ -47,8 +47,8 @@ impl Sandbox {
         link(&mut linker).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
         let keeper = Keeper::start().map_err(EngineError::Keeper)?;
         let semaphore = |permits: u32| Arc::new(Semaphore::new(usize::try_from(permits).unwrap_or(usize::MAX)));
-        let lane = SlowLane::start().map_err(EngineError::SlowLane)?;
-        let [places, slow_places, shares] = [config.slots, config.slots, config.ready].map(semaphore);
+        let lane = Lane::slow().map_err(EngineError::SlowLane)?;
+        let [places, slow_places, shares] = [config.slots, config.slow_slots(), config.ready].map(semaphore);
         let components = Arc::new(ComponentStore::new(&config));
         let inner = Arc::new(Inner { engine, linker, keeper, lane, places, slow_places, shares, config });
         Ok(Self { inner, components })

@@ -17,25 +17,28 @@ use crate::hosts::{self, TOOL, WORKS};
 const RATE: u32 = 300;
 /// How long they arrive.
 const TIME: Duration = Duration::from_secs(15);
-/// One call of so many is for a bad tool, where there is one.
-const BAD_SHARE: usize = 5;
-
 /// One line of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) what: &'static str,
     /// The hook of the bad listeners, where there are any.
     bad: Option<Hook>,
-    /// Whether calls arrive for the bad tools, in place of others.
-    called: bool,
+    /// One call of so many is for a bad tool, in place of another; none for 0.
+    one_of: usize,
 }
 
 pub(crate) const ROWS: [Row; 5] = [
-    Row { what: "no bad listeners", bad: None, called: false },
-    Row { what: "bad before-call listeners, their tools not called", bad: Some(Hook::BeforeCall), called: false },
-    Row { what: "bad before-call listeners", bad: Some(Hook::BeforeCall), called: true },
-    Row { what: "bad after-call listeners, their tools not called", bad: Some(Hook::AfterCall), called: false },
-    Row { what: "bad after-call listeners", bad: Some(Hook::AfterCall), called: true },
+    Row { what: "no bad listeners", bad: None, one_of: 0 },
+    Row { what: "bad before-call listeners, their tools not called", bad: Some(Hook::BeforeCall), one_of: 0 },
+    Row { what: "bad before-call listeners, one call of 5", bad: Some(Hook::BeforeCall), one_of: 5 },
+    Row { what: "bad after-call listeners, their tools not called", bad: Some(Hook::AfterCall), one_of: 0 },
+    Row { what: "bad after-call listeners, one call of 5", bad: Some(Hook::AfterCall), one_of: 5 },
+];
+
+/// So many bad calls that the processor has little time left for others.
+pub(crate) const BEYOND: [Row; 2] = [
+    Row { what: "bad before-call listeners, one call of 2", bad: Some(Hook::BeforeCall), one_of: 2 },
+    Row { what: "bad after-call listeners, one call of 2", bad: Some(Hook::AfterCall), one_of: 2 },
 ];
 
 /// What became of all calls of a row.
@@ -53,6 +56,13 @@ pub(crate) struct Measured {
     /// At the beginning and at the end.
     pub(crate) resident_kib: [u64; 2],
     pub(crate) threads: [usize; 2],
+}
+
+impl Measured {
+    /// What nearly all healthy calls take beyond their tool at the most.
+    pub(crate) fn p99(&self) -> Duration {
+        self.added.get(self.added.len() * 99 / 100).copied().unwrap_or_default()
+    }
 }
 
 pub(crate) async fn run(row: Row) -> Measured {
@@ -95,8 +105,10 @@ pub(crate) async fn run(row: Row) -> Measured {
 }
 
 fn tool(row: Row, number: usize) -> &'static str {
-    let vice = Vice::ALL.get(number / BAD_SHARE % Vice::ALL.len());
-    vice.filter(|_| row.called && number.is_multiple_of(BAD_SHARE)).map_or(WORKS, |vice| vice.name())
+    if row.one_of == 0 || !number.is_multiple_of(row.one_of) {
+        return WORKS;
+    }
+    Vice::ALL.get(number / row.one_of % Vice::ALL.len()).map_or(WORKS, |vice| vice.name())
 }
 
 async fn ask(dispatcher: &Dispatcher, caller: &Arc<Caller>, tool: &str, due: Instant) -> (Outcome, Duration) {

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::time::SystemTime;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 
-use callgate_wasm::{FolderAccess, FolderGrant};
+use callgate_tests::process::{alone, threads};
+use callgate_wasm::{FolderAccess, FolderGrant, SandboxLimits};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{outcomes, reach};
+use super::{attempt, outcomes, reach, ready};
 
 /// `policy` with files, and beside it a secret that links point to.
 fn laid_out() -> TempDir {
@@ -209,4 +211,31 @@ async fn the_folder_is_the_one_that_was_there_when_the_listener_was_made() {
     symlink("policy-of-others", root.path().join("policy")).unwrap();
     let told = super::attempt(&listener, json!([act("read", "rules", "")])).await.unwrap();
     assert_eq!(told, [json!("allow")]);
+}
+
+/// Each read of a pipe that nobody writes to keeps a thread. They are the listener's own: the threads that serve everybody's
+/// state, and the gateway's input, are not in its reach.
+#[cfg(target_os = "linux")]
+#[test]
+fn f2_a_pipe_in_a_folder_takes_no_threads_of_the_host() {
+    alone("capabilities::folders::f2_a_pipe_in_a_folder_takes_no_threads_of_the_host", || {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        // Fewer than the listener asks for.
+        let runtime = runtime.enable_all().max_blocking_threads(20).build().unwrap();
+        runtime.block_on(async {
+            let root = laid_out();
+            let made = Command::new("mkfifo").arg(root.path().join("policy/pipe")).status().unwrap();
+            assert!(made.success());
+            let short = |limits: &mut SandboxLimits| limits.decision_deadline = Duration::from_millis(50);
+            let listener = ready(reach().seeing(seeing(&root, FolderAccess::Read)).limited(short)).await;
+            let before = threads();
+            for _ in 0..40 {
+                attempt(&listener, json!([act("read", "pipe", "")])).await.unwrap_err();
+            }
+            assert!(threads() <= before + 20, "{before} threads and then {}", threads());
+            tokio::task::spawn_blocking(|| ()).await.unwrap();
+        });
+        // The threads that wait for the pipe end with the process and not before.
+        runtime.shutdown_background();
+    });
 }

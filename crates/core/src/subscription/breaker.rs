@@ -16,7 +16,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Identity};
 use crate::failure::ListenerFailure;
 
 use table::{Admission, Key, Table};
@@ -193,8 +193,10 @@ impl<'q> Question<'q> {
         }
     }
 
+    /// Of an identity only what says whose it is: claims change with each token, and a breaker is to outlast those.
     fn key(self) -> Option<Key> {
-        let caller = fingerprint(self.caller()?);
+        let Identity { subject, issuer, auth_method, tenant, .. } = self.caller()?.identity();
+        let caller = fingerprint(&(subject, issuer, auth_method, tenant));
         Some(Key { caller, question: fingerprint(&(self.hook(), self.tool())) })
     }
 }

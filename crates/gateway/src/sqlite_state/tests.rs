@@ -159,6 +159,22 @@ async fn an_operation_whose_future_is_dropped_still_completes() {
 }
 
 #[tokio::test]
+async fn f2_a_scope_that_floods_the_store_is_in_its_own_way() {
+    let (_folder, path) = file();
+    let store = SqliteState::open(&path).unwrap();
+    let ended = Mutex::new(Vec::new());
+    let set = async |scope: &'static str, key: String| {
+        store.set(scope, &key, &"v".repeat(100_000), None).await.unwrap();
+        ended.lock().unwrap().push(scope);
+    };
+    let flood = (0..50).map(|key| set("flood", key.to_string()));
+    tokio::join!(futures_util::future::join_all(flood), set("neighbour", "k".into()));
+    let ended = ended.into_inner().unwrap();
+    assert_eq!(ended.len(), 51);
+    assert!(ended.iter().take(3).any(|scope| *scope == "neighbour"), "{ended:?}");
+}
+
+#[tokio::test]
 async fn what_has_expired_leaves_the_file_with_later_writes() {
     let (_folder, path) = file();
     let store = SqliteState::open(&path).unwrap();

@@ -60,7 +60,7 @@ pub(crate) struct Folders {
 
 /// Each open file costs the process a descriptor, of which it may have no more than 1,024: a listener with folders has
 /// fewer handles, so that all of its events together leave some to the others.
-const HANDLES: usize = 48;
+const HANDLES: usize = 32;
 
 impl Folders {
     /// Opens them. The error says which could not be: its place in the list.

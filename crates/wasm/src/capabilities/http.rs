@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::http::{HeaderName, Request, Response, header};
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsConnector;
 use wasmtime::component::{Linker, Resource};
 use wasmtime_wasi_http::p2::HttpResult;
@@ -113,7 +114,11 @@ pub enum HttpProblem {
 pub(crate) struct HttpClient {
     grant: HttpGrant,
     tls: TlsConnector,
+    lookups: Arc<Semaphore>,
 }
+
+/// How many names are looked up for a listener at the same time.
+const LOOKUPS: usize = 8;
 
 impl HttpClient {
     /// `deadline` is that of the listener's longest event.
@@ -128,7 +133,8 @@ impl HttpClient {
         if let Some(timeout) = grant.timeout.filter(|timeout| *timeout >= deadline) {
             return Err(HttpProblem::BeyondDeadline { timeout, deadline });
         }
-        Ok(Self { tls: tls::connector(grant.roots.as_deref())?, grant })
+        let lookups = Arc::new(Semaphore::new(LOOKUPS));
+        Ok(Self { tls: tls::connector(grant.roots.as_deref())?, grant, lookups })
     }
 }
 

@@ -25,6 +25,11 @@ const KEPT: usize = 8 << 20;
 pub(crate) const MOST_TABLE_ELEMENTS: usize = 20_000;
 pub(crate) const MOST_CORE_INSTANCES: u32 = 64;
 
+/// The most memories and tables of one component. There are so many for each of its instances: if the pool counted on smaller
+/// ones, a few listeners with large ones would leave their neighbours without.
+const MOST_MEMORIES: u32 = 4;
+const MOST_TABLES: u32 = 8;
+
 /// Where instances come from.
 pub(super) enum Allocation<'a> {
     /// From a pool that is laid out at the start.
@@ -60,16 +65,16 @@ pub(super) fn config(allocation: &Allocation<'_>) -> Config {
 /// Room for scripting languages: a Python guest has 14 to 38 core instances, 2 tables and one memory, a JavaScript guest a
 /// table of 7,688 elements.
 fn pool(sandbox: &SandboxConfig) -> PoolingAllocationConfig {
-    let slots = sandbox.slots.saturating_mul(2).saturating_add(sandbox.ready);
+    let slots = sandbox.slots.saturating_add(sandbox.slow_slots()).saturating_add(sandbox.ready);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(slots)
         .total_stacks(slots)
         .total_gc_heaps(slots)
-        .total_memories(slots.saturating_mul(2))
-        .total_tables(slots.saturating_mul(4))
-        .total_core_instances(slots.saturating_mul(48))
-        .max_memories_per_component(4)
-        .max_tables_per_component(8)
+        .total_memories(slots.saturating_mul(MOST_MEMORIES))
+        .total_tables(slots.saturating_mul(MOST_TABLES))
+        .total_core_instances(slots.saturating_mul(MOST_CORE_INSTANCES))
+        .max_memories_per_component(MOST_MEMORIES)
+        .max_tables_per_component(MOST_TABLES)
         .max_core_instances_per_component(MOST_CORE_INSTANCES)
         .max_memories_per_module(1)
         .max_tables_per_module(4)

@@ -13,9 +13,8 @@ use super::supply::Order;
 use super::{GRACE, Served};
 
 /// Drops what is left of an event, which gives its place to another, and makes new instances.
-pub(super) async fn bury<P: Send>(left: impl Send, place: P, served: Arc<Served>) {
+pub(super) async fn bury(left: impl Send, served: Arc<Served>) {
     drop(left);
-    drop(place);
     refill(served).await;
 }
 

@@ -93,17 +93,13 @@ impl EventInstance {
     /// What came of the event.
     pub(super) fn judge<R>(&self, outcome: Outcome<R>, deadline: Duration) -> Result<R, ListenerFailure> {
         let kept_waiting = self.store.data().end_turn();
-        match Fault::from_outcome(outcome) {
-            Ok(reply) => {
-                self.store.data().tell_output();
-                Ok(reply)
-            }
-            Err(fault) => match self.failure(fault, deadline) {
-                // Another caller's events must not count as this one's failures.
-                ListenerFailure::Deadline(_) if kept_waiting => Err(ListenerFailure::Overload),
-                failure => Err(failure),
-            },
-        }
+        let reply = Fault::from_outcome(outcome).map_err(|fault| match self.failure(fault, deadline) {
+            // Another caller's events must not count as this one's failures.
+            ListenerFailure::Deadline(_) if kept_waiting => ListenerFailure::Overload,
+            failure => failure,
+        })?;
+        self.store.data().tell_output();
+        Ok(reply)
     }
 
     /// A fault as the failure that it is, with what the guest printed.

@@ -32,7 +32,7 @@ pub(crate) struct EventState {
     pub(crate) uses: Uses,
     stage: Stage,
     end: Instant,
-    /// None while it is made ahead, by a thread that nobody waits for.
+    /// None while it is made ahead, for nobody's event.
     turn: Option<Turn>,
     output: Tail,
     wasi: WasiCtx,

@@ -11,6 +11,10 @@ use super::instance::EventInstance;
 /// How long nothing is made ahead after that failed, at first and at most.
 const PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// An instance that takes longer than that to make ahead is followed by a rest of so many times as long: the thread that makes
+/// them is there for all listeners.
+const CHEAP: Duration = Duration::from_millis(20);
+const REST: u32 = 20;
 
 /// The instances of one listener that wait for an event.
 #[derive(Default)]
@@ -28,6 +32,8 @@ struct Stock {
     /// The rows that instances prepare themselves with; none until the first decision about a caller.
     registry: Option<Arc<ToolRegistry>>,
     failed: Option<Failed>,
+    /// Nothing is made before that moment, because the last one took long.
+    rest: Option<Instant>,
     without_rehearsal: bool,
     /// An event found none, and there were not enough since. What a rehearsal costs is then better spent on the next event.
     short: bool,
@@ -50,6 +56,7 @@ struct Failed {
 pub(super) struct Order {
     pub(super) registry: Option<Arc<ToolRegistry>>,
     pub(super) rehearse: bool,
+    pub(super) given: Instant,
 }
 
 impl Supply {
@@ -57,36 +64,35 @@ impl Supply {
         self.stock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One that is ready.
-    pub(super) fn take(&self) -> Option<EventInstance> {
+    /// One that is ready. Where instances prepare themselves with rows, only one that knows these: from now on they are made
+    /// for these, and those that know others are forgotten.
+    pub(super) fn take(&self, registry: Option<&Arc<ToolRegistry>>) -> Option<EventInstance> {
         let mut stock = self.stock();
+        let known = |known: &Arc<ToolRegistry>| registry.is_none_or(|registry| Arc::ptr_eq(known, registry));
+        let mut outdated = Vec::new();
+        if let Some(registry) = registry.filter(|_| !stock.registry.as_ref().is_some_and(known)) {
+            stock.registry = Some(registry.clone());
+            outdated = std::mem::take(&mut stock.ready);
+        }
         let ready = stock.ready.pop();
         stock.short |= ready.is_none();
+        drop(stock);
+        drop(outdated);
         ready.map(|ready| ready.instance)
-    }
-
-    /// Has instances prepare themselves with these rows from now on, and forgets those that know others.
-    pub(super) fn adopt(&self, registry: &Arc<ToolRegistry>) {
-        let mut stock = self.stock();
-        if stock.registry.as_ref().is_none_or(|known| !Arc::ptr_eq(known, registry)) {
-            stock.registry = Some(registry.clone());
-            let outdated = std::mem::take(&mut stock.ready);
-            drop(stock);
-            drop(outdated);
-        }
     }
 
     /// Leave to make one more, if there are not so many yet.
     pub(super) fn order(&self, wanted: usize, needs_registry: bool, now: Instant) -> Option<Order> {
         let mut stock = self.stock();
         let enough = stock.ready.len().saturating_add(stock.making) >= wanted;
-        let paused = stock.failed.is_some_and(|failed| now < failed.until);
+        let paused = stock.failed.is_some_and(|failed| now < failed.until) || stock.rest.is_some_and(|rest| now < rest);
         stock.short &= !enough;
         if enough || paused || (needs_registry && stock.registry.is_none()) {
             return None;
         }
         stock.making += 1;
-        Some(Order { registry: stock.registry.clone(), rehearse: !stock.without_rehearsal && !stock.short })
+        let rehearse = !stock.without_rehearsal && !stock.short;
+        Some(Order { registry: stock.registry.clone(), rehearse, given: now })
     }
 
     /// Takes in what was made.
@@ -94,6 +100,8 @@ impl Supply {
         let mut stock = self.stock();
         stock.making = stock.making.saturating_sub(1);
         stock.failed = None;
+        let (now, took) = (Instant::now(), order.given.elapsed());
+        stock.rest = (took > CHEAP).then(|| now + took * REST);
         let current = match (&order.registry, &stock.registry) {
             (Some(prepared), Some(known)) => Arc::ptr_eq(prepared, known),
             (prepared, known) => prepared.is_none() && known.is_none(),

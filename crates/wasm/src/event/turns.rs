@@ -2,8 +2,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -19,8 +20,8 @@ impl Turns {
     }
 }
 
-/// One event's turn, which it needs once the clock has found it running too often: then it goes on in the slow lane, where the
-/// events of one listener take turns, so that those of another one have as much of the lane.
+/// One event's turn, which it needs once it takes long: then it goes on in the slow lane, where the events of one listener take
+/// turns, so that those of another one have as much of the lane.
 #[derive(Clone, Debug)]
 pub(super) struct Turn(Arc<Taking>);
 
@@ -28,11 +29,17 @@ pub(super) struct Turn(Arc<Taking>);
 struct Taking {
     turns: Turns,
     held: Mutex<Option<OwnedSemaphorePermit>>,
+    begun: Instant,
+    /// When it last got a thread to run on, in microseconds after it began.
+    resumed: AtomicU64,
+    long: AtomicBool,
     found_running: AtomicU32,
     kept_waiting: AtomicBool,
 }
 
-/// How often an event is found running and still is no long one: a tick can come right after the event began.
+/// An event that the clock finds running after it has run on for that long takes long, and so does one that is found running
+/// more than so often: a single tick can come right after the event began.
+const SHORT: Duration = Duration::from_millis(5);
 const FREE: u32 = 1;
 /// For how many ticks a turn lasts. Among events that hang this is most of what the first of them has, so it misses its
 /// deadline by itself, and its breaker learns of it.
@@ -41,23 +48,46 @@ const TURN: u32 = 8;
 const CHANCE: u32 = 5;
 
 impl Turn {
+    /// Of an event that begins now.
     pub(super) fn new(turns: Turns) -> Self {
-        let (found_running, kept_waiting) = (AtomicU32::new(0), AtomicBool::new(false));
-        Self(Arc::new(Taking { turns, held: Mutex::default(), found_running, kept_waiting }))
+        Self::since(turns, Instant::now())
     }
 
-    /// Whether the event has been running for so long that it should no longer keep the host's own threads.
+    fn since(turns: Turns, begun: Instant) -> Self {
+        let [long, kept_waiting] = [AtomicBool::new(false), AtomicBool::new(false)];
+        let (found_running, resumed) = (AtomicU32::new(0), AtomicU64::new(0));
+        Self(Arc::new(Taking { turns, held: Mutex::default(), begun, resumed, long, found_running, kept_waiting }))
+    }
+
+    /// The event goes on, after others or a host call.
+    pub(super) fn resume(&self) {
+        self.0.resumed.store(self.age(), Ordering::Relaxed);
+    }
+
+    fn age(&self) -> u64 {
+        u64::try_from(self.0.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+
+    fn has_run_on(&self) -> Duration {
+        Duration::from_micros(self.age().saturating_sub(self.0.resumed.load(Ordering::Relaxed)))
+    }
+
+    /// Whether the event should no longer keep the host's own threads.
     pub(super) fn takes_long(&self) -> bool {
-        self.0.found_running.load(Ordering::Relaxed) > FREE
+        self.0.long.load(Ordering::Relaxed)
     }
 
     /// Gives way, and comes back when it is this event's turn.
     pub(super) fn wait(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let before = self.0.found_running.fetch_add(1, Ordering::Relaxed);
+        if !self.takes_long() && before < FREE && self.has_run_on() < SHORT {
+            return Box::pin(tokio::task::yield_now());
+        }
+        self.0.long.store(true, Ordering::Relaxed);
         if before.is_multiple_of(TURN) {
             self.end();
         }
-        if before < FREE || self.held().is_some() {
+        if self.held().is_some() {
             return Box::pin(tokio::task::yield_now());
         }
         let this = self.clone();
@@ -90,26 +120,25 @@ impl Turn {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt;
-
     use super::*;
 
-    /// An event that has had what is free.
+    /// An event that was found running when it was old enough.
     async fn long(turns: &Turns) -> Turn {
-        let turn = Turn::new(turns.clone());
-        for _ in 0..FREE {
-            turn.wait().await;
-        }
+        let turn = Turn::since(turns.clone(), Instant::now() - SHORT);
+        assert!(!turn.takes_long(), "nothing has found it running: it may wait for a host call");
+        turn.wait().await;
+        assert!(turn.takes_long());
         turn
     }
 
     #[tokio::test]
     async fn f2_events_that_take_long_take_turns() {
         let turns = Turns(Arc::new(Semaphore::new(1)));
-        let (first, second) = (long(&turns).await, long(&turns).await);
-        for _ in FREE..TURN {
+        let first = long(&turns).await;
+        for _ in 1..TURN {
             first.wait().await;
         }
+        let second = Turn::since(turns.clone(), Instant::now() - SHORT);
         let waiting = tokio::spawn(second.wait());
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
@@ -129,16 +158,14 @@ mod tests {
     async fn f2_an_event_that_a_tick_happens_to_meet_does_not_wait_behind_those_that_hang() {
         let turns = Turns(Arc::new(Semaphore::new(1)));
         let hanging = long(&turns).await;
-        hanging.wait().await;
-        let short = Turn::new(turns.clone());
-        for _ in 0..FREE {
-            assert!(!short.takes_long());
-            short.wait().await;
-        }
-        assert!(!short.takes_long() && hanging.takes_long());
-        let waits = short.wait();
-        tokio::pin!(waits);
-        assert!((&mut waits).now_or_never().is_none() && waits.now_or_never().is_none());
-        assert!(short.takes_long() && short.was_kept_waiting());
+        // It is old, and others had the thread meanwhile.
+        let short = Turn::since(turns.clone(), Instant::now() - Duration::from_secs(1));
+        short.resume();
+        short.wait().await;
+        assert!(hanging.takes_long() && !short.takes_long() && !short.was_kept_waiting());
+        // Once more is no accident.
+        short.resume();
+        drop(short.wait());
+        assert!(short.takes_long());
     }
 }

@@ -73,31 +73,37 @@ async fn f2_a_guest_that_spins_does_not_stop_the_thread_that_it_runs_on() {
     assert!(spin.await.unwrap_err().is_cancelled());
 }
 
-/// An event that takes long goes on in the slow lane, so it has neither the listener's only place nor the only thread.
+/// Events that take long go on in the slow lane, so they have neither the listener's places nor the only thread. One more
+/// waits for the lane in a place, and the next one is refused.
 #[tokio::test(flavor = "current_thread")]
-async fn f2_an_event_that_takes_long_gives_its_place_back() {
+async fn f2_events_that_take_long_give_their_places_back() {
     let over_one_tool = "(if (i32.eq (i32.load8_u (i32.load offset=72 (local.get $call))) (i32.const 108))
         (then (loop $again (br $again)))) (i32.const 0)";
-    let limits = SandboxLimits { concurrency: 1, decision_deadline: Duration::from_secs(3_600), ..patient() };
+    let limits = SandboxLimits { concurrency: 2, decision_deadline: Duration::from_secs(3_600), ..patient() };
     let guest = Arc::new(listener_with(before(over_one_tool), ListenerOptions { limits, ..options() }).await);
     let ask = |tool: &'static str| {
         let guest = guest.clone();
         tokio::spawn(async move { guest.before_call(&granted_call(tool, "{}")).await })
     };
-    for _ in 0..3 {
-        let mut long = ask("long");
+    let mut long = Vec::new();
+    // One for the lane, and one that waits.
+    for _ in 0..2 {
+        long.push(ask("long"));
         assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
-        // On a busy machine the one before may not have left the slow lane yet.
-        while long.is_finished() {
-            long = ask("long");
-            assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
-        }
-        assert_eq!(ask("long").await.unwrap(), Err(ListenerFailure::Overload), "there is one place in the slow lane");
-        assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
-        // A caller that leaves gives that place back too.
-        long.abort();
-        assert!(long.await.unwrap_err().is_cancelled());
     }
+    // Neither the lane nor the parking has room for it, however long it is given.
+    assert_eq!(ask("long").await.unwrap(), Err(ListenerFailure::Overload));
+    assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
+    // A caller that leaves gives its place in the lane to the one that waits, and that one gives its own back.
+    let first = long.remove(0);
+    first.abort();
+    assert!(first.await.unwrap_err().is_cancelled());
+    let next = ask("long");
+    for _ in 0..4 {
+        assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
+    }
+    assert!(long.iter().all(|event| !event.is_finished()));
+    drop(next);
 }
 
 fn report() -> CallReport {
@@ -139,6 +145,26 @@ async fn f2_a_listener_that_hangs_waits_for_itself() {
     waiting.abort();
     assert!(waiting.await.unwrap_err().is_cancelled());
     assert_eq!(before_call(&stuck).await, Ok(Verdict::Proceed));
+}
+
+/// However many events hang after their calls, there are places for decisions.
+#[tokio::test]
+async fn f2_events_after_a_call_leave_places_to_decisions() {
+    let state = Arc::new(StuckState::default());
+    let limits = SandboxLimits { concurrency: 4, decision_deadline: Duration::from_millis(200), ..patient() };
+    let stuck = ListenerOptions { limits, state: state.clone(), capabilities: [Capability::State].into(), ..options() };
+    let stuck = Arc::new(listener_with(stuck_afterwards(), stuck).await);
+    let hanging: Vec<_> = (0..10)
+        .map(|_| {
+            let stuck = stuck.clone();
+            tokio::spawn(async move { stuck.after_call(&report()).await })
+        })
+        .collect();
+    state.asked.notified().await;
+    for _ in 0..20 {
+        assert_eq!(before_call(&stuck).await, Ok(Verdict::Proceed));
+    }
+    hanging.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 #[tokio::test]

@@ -101,6 +101,25 @@ async fn f1_a_preparation_that_never_ends_is_a_missed_deadline() {
     assert_eq!(reason(&neighbour).await, "12");
 }
 
+/// The keeper gives it up at its own deadline, which is not that of an event.
+#[tokio::test]
+async fn f1_a_preparation_that_never_ends_is_given_up() {
+    let limits = SandboxLimits {
+        decision_deadline: Duration::from_secs(3_600),
+        preparation_deadline: Duration::from_millis(20),
+        ready: 1,
+        ..patient()
+    };
+    let spinning = prepared("", "(loop $again (br $again)) (i32.const 4096)", kit::PROCEED);
+    let guest = listener_with(spinning, ListenerOptions { limits, ..options() }).await;
+    let component = Arc::downgrade(guest.component());
+    drop(guest);
+    // What the keeper is at holds the component until it gives up.
+    while component.strong_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// The made-up caller's name has nine letters, and the real one's three.
 #[tokio::test]
 async fn a_rehearsal_that_fails_costs_no_event() {

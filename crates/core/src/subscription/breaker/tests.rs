@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::failure::InvalidDecision;
+use crate::json::{Entry, Json};
 use crate::testing;
 
 const LIMITS: BreakerLimits =
@@ -49,6 +50,22 @@ fn f6_it_opens_after_failures_in_a_row_and_tries_again_by_itself() {
     assert_eq!(closed, Some(Change::Closed { suspended: 4 }));
     assert_eq!(breakers.suspended(), 4);
     assert!(breakers.table().is_empty(), "what has answered leaves nothing behind");
+}
+
+#[test]
+fn f6_a_new_token_of_the_same_caller_meets_the_same_breaker() {
+    let (breakers, start) = (Breakers::new(LIMITS), Instant::now());
+    let identity = |subject: &str, token: &str| Identity {
+        claims: vec![Entry { key: "jti".into(), value: Json::string(token) }],
+        roles: vec![token.to_owned()],
+        ..testing::caller(subject, &[]).identity().clone()
+    };
+    let caller = |subject: &str, token: &str| Caller::new(identity(subject, token)).unwrap();
+    for token in ["1", "2", "3"] {
+        assert!(event(&breakers, Question::Grant(&caller("ada", token)), &trap(), start));
+    }
+    assert!(!event(&breakers, Question::Grant(&caller("ada", "4")), &trap(), start));
+    assert!(event(&breakers, Question::Grant(&caller("bob", "4")), &trap(), start));
 }
 
 #[test]

@@ -106,6 +106,8 @@ impl Body for ResponseBody {
                 self.sleep.as_mut().reset(wake);
                 Some(Ok(frame))
             }
+            // The connection ends at that moment too, and which of the two is seen first is chance.
+            Some(Err(_)) if Instant::now() >= self.until => Some(Err(Error::HttpResponseTimeout)),
             Some(Err(_)) => Some(Err(Error::HttpResponseIncomplete)),
             None => None,
         })

@@ -1,6 +1,6 @@
 //! One request and its answer, over a connection of its own.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use hyper::client::conn::http1;
 use hyper::http::uri::PathAndQuery;
 use hyper::http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, header};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::rustls::pki_types::ServerName;
 use wasmtime_wasi_http::io::TokioIo;
@@ -143,8 +143,7 @@ async fn addresses(client: &HttpClient, grants: &Grants, origin: &Origin) -> Res
     let resolved: Vec<_> = match &origin.host {
         Host::Address(address) => vec![SocketAddr::new(*address, origin.port)],
         Host::Name(name) => {
-            let resolved = lookup_host((name.as_str(), origin.port)).await;
-            resolved.map_err(|_| Error::DnsError { rcode: None, info_code: None })?.collect()
+            resolve(client, name, origin.port).await.ok_or(Error::DnsError { rcode: None, info_code: None })?
         }
     };
     if resolved.is_empty() {
@@ -166,6 +165,19 @@ async fn addresses(client: &HttpClient, grants: &Grants, origin: &Origin) -> Res
         }
     }
     Ok(resolved)
+}
+
+/// The system's resolver can not be interrupted, so what it looks up holds a thread for as long as that takes, whoever waits
+/// for it. A listener has few of them at once: the threads are there for everybody's state as well.
+async fn resolve(client: &HttpClient, name: &str, port: u16) -> Option<Vec<SocketAddr>> {
+    let turn = client.lookups.clone().acquire_owned().await.ok()?;
+    let name = name.to_owned();
+    let looking = tokio::task::spawn_blocking(move || {
+        let resolved = (name.as_str(), port).to_socket_addrs().map(Iterator::collect);
+        drop(turn);
+        resolved
+    });
+    looking.await.ok()?.ok()
 }
 
 /// Each address has its share of the time, so that one that is silent does not take that of the others.
