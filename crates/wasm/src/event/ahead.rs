@@ -19,15 +19,23 @@ pub(super) async fn bury(left: impl Send, served: Arc<Served>) {
 }
 
 /// Makes instances ahead, as many as are missing.
-pub(super) async fn refill(served: Arc<Served>) {
-    let sandbox = served.component.sandbox();
+pub(super) async fn refill(mut served: Arc<Served>) {
     let needs_registry = served.prepares_over_rows();
     while let Some(order) = served.supply.order(served.limits.ready, needs_registry, Instant::now()) {
-        let Ok(share) = sandbox.shares.clone().try_acquire_owned() else { return served.supply.cancel() };
+        let shares = served.component.sandbox().shares.clone();
+        let Ok(share) = shares.try_acquire_owned() else { return served.supply.cancel() };
         match ahead(&served, &order, served.limits.preparation_deadline).await {
             Ok(instance) => served.supply.deliver(&order, instance, share),
             Err(Unready::Preparation(failure)) => return served.tell_of_preparation(&failure),
             Err(Unready::Rehearsal(failure)) => served.tell_of_rehearsal(&failure),
+        }
+        if let Some(rest) = served.supply.rest(Instant::now()) {
+            // Nobody else comes back for the missing ones, and a listener that goes meanwhile is not held.
+            let waiting = Arc::downgrade(&served);
+            drop(served);
+            tokio::time::sleep(rest).await;
+            let Some(again) = waiting.upgrade() else { return };
+            served = again;
         }
     }
 }

@@ -113,6 +113,11 @@ impl Supply {
         self.arrived.notify_waiters();
     }
 
+    /// How long nothing is to be made from now on, because the last one took long.
+    pub(super) fn rest(&self, now: Instant) -> Option<Duration> {
+        self.stock().rest.map(|rest| rest.saturating_duration_since(now)).filter(|rest| !rest.is_zero())
+    }
+
     /// Nothing came of an order: there was no room.
     pub(super) fn cancel(&self) {
         let mut stock = self.stock();
