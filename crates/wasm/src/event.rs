@@ -9,6 +9,7 @@ mod turns;
 mod failure;
 mod parts;
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{fmt, io};
@@ -16,6 +17,7 @@ use std::{fmt, io};
 use callgate_core::ToolRegistry;
 use callgate_core::failure::ListenerFailure;
 use callgate_core::listener::Hooks;
+use futures_util::FutureExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::abi::Hook;
@@ -145,10 +147,6 @@ impl EventRunner {
 impl Served {
     /// A place to run, as soon as there is one.
     async fn place(&self, hook: Hook, deadline: Duration) -> Result<Place, ListenerFailure> {
-        if let Some(place) = self.free_place(hook) {
-            return Ok(place);
-        }
-        let _waiting = self.waiting.try_acquire().map_err(|_| ListenerFailure::Overload)?;
         let place = async {
             // A listener that fills its own places waits for itself and not in front of the others.
             let of_reports = match hook {
@@ -159,17 +157,12 @@ impl Served {
             let of_sandbox = self.component.sandbox().places.clone().acquire_owned().await.ok()?;
             Some(Place { of_listener: Some(own), _of_reports: of_reports, _of_sandbox: of_sandbox })
         };
+        let mut place = pin!(place);
+        if let Some(free) = place.as_mut().now_or_never() {
+            return free.ok_or(ListenerFailure::Overload);
+        }
+        let _waiting = self.waiting.try_acquire().map_err(|_| ListenerFailure::Overload)?;
         tokio::time::timeout(deadline, place).await.ok().flatten().ok_or(ListenerFailure::Overload)
-    }
-
-    fn free_place(&self, hook: Hook) -> Option<Place> {
-        let of_reports = match hook {
-            Hook::AfterCall => Some(self.reports.clone().try_acquire_owned().ok()?),
-            Hook::Grant | Hook::BeforeCall => None,
-        };
-        let own = self.places.clone().try_acquire_owned().ok()?;
-        let of_sandbox = self.component.sandbox().places.clone().try_acquire_owned().ok()?;
-        Some(Place { of_listener: Some(own), _of_reports: of_reports, _of_sandbox: of_sandbox })
     }
 
     /// A place in the slow lane, until then. Half of the events that may run may wait for one, and keep theirs for so long:

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use callgate_tests::process::{alone, threads};
+use callgate_tests::waiting::PATIENCE;
 use callgate_wasm::{FolderAccess, FolderGrant, SandboxLimits};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -233,7 +234,8 @@ fn f2_a_pipe_in_a_folder_takes_no_threads_of_the_host() {
                 attempt(&listener, json!([act("read", "pipe", "")])).await.unwrap_err();
             }
             assert!(threads() <= before + 20, "{before} threads and then {}", threads());
-            tokio::task::spawn_blocking(|| ()).await.unwrap();
+            let free = tokio::time::timeout(PATIENCE, tokio::task::spawn_blocking(|| ())).await;
+            free.expect("the host has a thread left").unwrap();
         });
         // The threads that wait for the pipe end with the process and not before.
         runtime.shutdown_background();

@@ -8,6 +8,7 @@ use callgate_core::report::{CallReport, Dispatch, Ending};
 use callgate_core::testing::granted_call;
 use callgate_core::{ListenerFailure, Verdict};
 use callgate_wasm::{Capability, ListenerOptions, Sandbox, SandboxConfig, SandboxLimits, WasmListener};
+use tokio::task::JoinHandle;
 
 use crate::kit::{self, before, before_with};
 use crate::sandbox::{before_call, listener, listener_with, options, patient};
@@ -128,17 +129,25 @@ fn stuck_afterwards() -> Vec<u8> {
     kit::component("both", &core)
 }
 
-#[tokio::test]
-async fn f2_a_listener_that_hangs_waits_for_itself() {
+/// A listener with so many places, all of which are asked for by so many events that hang.
+async fn hanging(
+    concurrency: usize,
+    events: usize,
+) -> (Arc<WasmListener>, Vec<JoinHandle<Result<(), ListenerFailure>>>) {
     let state = Arc::new(StuckState::default());
-    let limits = SandboxLimits { concurrency: 1, decision_deadline: Duration::from_millis(50), ..patient() };
+    let limits = SandboxLimits { concurrency, decision_deadline: Duration::from_millis(500), ..patient() };
     let stuck = ListenerOptions { limits, state: state.clone(), capabilities: [Capability::State].into(), ..options() };
     let stuck = Arc::new(listener_with(stuck_afterwards(), stuck).await);
-    let waiting = tokio::spawn({
-        let stuck = stuck.clone();
-        async move { stuck.after_call(&report()).await }
-    });
+    let hang = |stuck: Arc<WasmListener>| tokio::spawn(async move { stuck.after_call(&report()).await });
+    let hanging = (0..events).map(|_| hang(stuck.clone())).collect();
     state.asked.notified().await;
+    (stuck, hanging)
+}
+
+#[tokio::test]
+async fn f2_a_listener_that_hangs_waits_for_itself() {
+    let (stuck, mut waiting) = hanging(1, 1).await;
+    let waiting = waiting.remove(0);
     assert_eq!(before_call(&stuck).await, Err(ListenerFailure::Overload));
     assert_eq!(before_call(&listener(kit::proceeding()).await).await, Ok(Verdict::Proceed));
     // A caller that leaves gives the place back.
@@ -150,21 +159,11 @@ async fn f2_a_listener_that_hangs_waits_for_itself() {
 /// However many events hang after their calls, there are places for decisions.
 #[tokio::test]
 async fn f2_events_after_a_call_leave_places_to_decisions() {
-    let state = Arc::new(StuckState::default());
-    let limits = SandboxLimits { concurrency: 4, decision_deadline: Duration::from_millis(200), ..patient() };
-    let stuck = ListenerOptions { limits, state: state.clone(), capabilities: [Capability::State].into(), ..options() };
-    let stuck = Arc::new(listener_with(stuck_afterwards(), stuck).await);
-    let hanging: Vec<_> = (0..10)
-        .map(|_| {
-            let stuck = stuck.clone();
-            tokio::spawn(async move { stuck.after_call(&report()).await })
-        })
-        .collect();
-    state.asked.notified().await;
+    let (stuck, hanging) = hanging(4, 10).await;
     for _ in 0..20 {
         assert_eq!(before_call(&stuck).await, Ok(Verdict::Proceed));
     }
-    hanging.iter().for_each(tokio::task::JoinHandle::abort);
+    hanging.iter().for_each(JoinHandle::abort);
 }
 
 #[tokio::test]
