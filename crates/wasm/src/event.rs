@@ -57,7 +57,6 @@ pub(crate) struct Served {
     reports: Arc<Semaphore>,
     slow_places: Arc<Semaphore>,
     waiting: Semaphore,
-    parking: Semaphore,
     turns: Turns,
     /// Where events run that may touch files.
     files: Option<Lane>,
@@ -87,7 +86,6 @@ impl EventRunner {
             reports: Arc::new(Semaphore::new((concurrency - concurrency / 4).max(1))),
             slow_places: Arc::new(Semaphore::new((concurrency / 2).max(1))),
             waiting: Semaphore::new(WAITING),
-            parking: Semaphore::new((concurrency / 2).max(1)),
             turns: Turns::new(),
             files: grants.has(Capability::Folder).then(Lane::of_files).transpose()?,
             supply: Supply::default(),
@@ -165,19 +163,21 @@ impl Served {
         tokio::time::timeout(deadline, place).await.ok().flatten().ok_or(ListenerFailure::Overload)
     }
 
-    /// A place in the slow lane, until then. Half of the events that may run may wait for one, and keep theirs for so long:
-    /// if all could, a listener that hangs would leave its neighbours none.
+    /// A place in the slow lane, until then. Whoever waits for one keeps its own, so of all listeners only so many may: if all
+    /// could, those that hang would leave their neighbours none.
     async fn slow_place(&self, end: Instant) -> Option<Place> {
-        let own = match self.slow_places.clone().try_acquire_owned() {
-            Ok(own) => own,
-            Err(_) => {
-                let _parked = self.parking.try_acquire().ok()?;
-                let place = self.slow_places.clone().acquire_owned();
-                tokio::time::timeout_at(end.into(), place).await.ok()?.ok()?
-            }
+        let sandbox = self.component.sandbox();
+        let place = async {
+            let own = self.slow_places.clone().acquire_owned().await.ok()?;
+            let of_sandbox = sandbox.slow_places.clone().acquire_owned().await.ok()?;
+            Some(Place { of_listener: Some(own), _of_reports: None, _of_sandbox: of_sandbox })
         };
-        let of_sandbox = self.component.sandbox().slow_places.clone().try_acquire_owned().ok()?;
-        Some(Place { of_listener: Some(own), _of_reports: None, _of_sandbox: of_sandbox })
+        let mut place = pin!(place);
+        if let Some(free) = place.as_mut().now_or_never() {
+            return free;
+        }
+        let _parked = sandbox.parking.try_acquire().ok()?;
+        tokio::time::timeout_at(end.into(), place).await.ok()?
     }
 
     /// Whether what instances make of themselves depends on the rows.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -64,6 +65,21 @@ fn step_back() {
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
         tracing::debug!(%error, "long events run with the priority of all others");
     }
+}
+
+/// The processor time that this thread has had, in microseconds; where the system does not say, the time that has passed.
+pub(crate) fn processor_time() -> u64 {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    let time = {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        Duration::try_from(time).unwrap_or_default()
+    };
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    let time = {
+        static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+        START.elapsed()
+    };
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(all(test, target_os = "linux"))]

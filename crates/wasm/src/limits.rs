@@ -48,8 +48,8 @@ pub struct SandboxLimits {
     /// 100,000. Limit `host-calls`.
     pub host_calls: usize,
     /// Events of the listener that may run at the same time. Others wait, for as long as their deadline. Those that take long
-    /// go on in the slow lane, which has half as many places besides, and half as many may wait for one of those. Default 16: a quarter of
-    /// what the sandbox runs, so that a listener that hangs leaves room for the others.
+    /// go on in the slow lane, which has half as many places besides; they keep theirs while they wait for one of those.
+    /// Default 16: a quarter of what the sandbox runs, so that a listener that hangs leaves room for the others.
     pub concurrency: usize,
     /// Instances that are made ahead of their events, as far as the sandbox has room for them. They hold their memory: a small
     /// one in Rust some 100 KiB, one in JavaScript 2 MiB, one in Python 5 MiB. With none, every event waits for its instance.

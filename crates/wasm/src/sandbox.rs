@@ -32,6 +32,8 @@ pub(crate) struct Inner {
     // many as the pool has instances, so nobody who has one of them is refused by the pool.
     pub(crate) places: Arc<Semaphore>,
     pub(crate) slow_places: Arc<Semaphore>,
+    /// For those that wait for one of the slow places.
+    pub(crate) parking: Semaphore,
     pub(crate) shares: Arc<Semaphore>,
     pub(crate) config: SandboxConfig,
 }
@@ -46,11 +48,13 @@ impl Sandbox {
         let mut linker = Linker::new(&engine.engine);
         link(&mut linker).map_err(|error| EngineError::Engine(format!("{error:#}")))?;
         let keeper = Keeper::start().map_err(EngineError::Keeper)?;
-        let semaphore = |permits: u32| Arc::new(Semaphore::new(usize::try_from(permits).unwrap_or(usize::MAX)));
+        let semaphore = |permits: u32| Semaphore::new(usize::try_from(permits).unwrap_or(Semaphore::MAX_PERMITS));
         let lane = Lane::slow().map_err(EngineError::SlowLane)?;
-        let [places, slow_places, shares] = [config.slots, config.slow_slots(), config.ready].map(semaphore);
+        let [places, slow_places, shares] =
+            [config.slots, config.slow_slots(), config.ready].map(|permits| Arc::new(semaphore(permits)));
+        let parking = semaphore(config.slow_slots());
         let components = Arc::new(ComponentStore::new(&config));
-        let inner = Arc::new(Inner { engine, linker, keeper, lane, places, slow_places, shares, config });
+        let inner = Arc::new(Inner { engine, linker, keeper, lane, places, slow_places, parking, shares, config });
         Ok(Self { inner, components })
     }
 

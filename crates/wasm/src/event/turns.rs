@@ -4,11 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::lane::slow_threads;
+use crate::lane::{processor_time, slow_threads};
 
 /// The turns of one listener.
 #[derive(Clone, Debug)]
@@ -29,18 +29,18 @@ pub(super) struct Turn(Arc<Taking>);
 struct Taking {
     turns: Turns,
     held: Mutex<Option<OwnedSemaphorePermit>>,
-    begun: Instant,
-    /// When it last got a thread to run on, in microseconds after it began.
+    /// The processor time of its thread when it last got it, in microseconds.
     resumed: AtomicU64,
+    /// The processor time that it has had in those stretches at whose end the clock found it running, in microseconds.
+    ran: AtomicU64,
     long: AtomicBool,
     found_running: AtomicU32,
     kept_waiting: AtomicBool,
 }
 
-/// An event that the clock finds running after it has run on for that long takes long, and so does one that is found running
-/// more than so often: a single tick can come right after the event began.
+/// An event that the clock finds running when it has had so much of a processor takes long. What it waited for one does not
+/// count: on a busy machine every event would take long.
 const SHORT: Duration = Duration::from_millis(5);
-const FREE: u32 = 1;
 /// For how many ticks a turn lasts. Among events that hang this is most of what the first of them has, so it misses its
 /// deadline by itself, and its breaker learns of it.
 const TURN: u32 = 8;
@@ -50,26 +50,26 @@ const CHANCE: u32 = 5;
 impl Turn {
     /// Of an event that begins now.
     pub(super) fn new(turns: Turns) -> Self {
-        Self::since(turns, Instant::now())
-    }
-
-    fn since(turns: Turns, begun: Instant) -> Self {
-        let [long, kept_waiting] = [AtomicBool::new(false), AtomicBool::new(false)];
-        let (found_running, resumed) = (AtomicU32::new(0), AtomicU64::new(0));
-        Self(Arc::new(Taking { turns, held: Mutex::default(), begun, resumed, long, found_running, kept_waiting }))
+        Self(Arc::new(Taking {
+            turns,
+            held: Mutex::default(),
+            resumed: AtomicU64::new(processor_time()),
+            ran: AtomicU64::new(0),
+            long: AtomicBool::new(false),
+            found_running: AtomicU32::new(0),
+            kept_waiting: AtomicBool::new(false),
+        }))
     }
 
     /// The event goes on, after others or a host call.
     pub(super) fn resume(&self) {
-        self.0.resumed.store(self.age(), Ordering::Relaxed);
+        self.0.resumed.store(processor_time(), Ordering::Relaxed);
     }
 
-    fn age(&self) -> u64 {
-        u64::try_from(self.0.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
-    }
-
-    fn has_run_on(&self) -> Duration {
-        Duration::from_micros(self.age().saturating_sub(self.0.resumed.load(Ordering::Relaxed)))
+    /// How much of a processor it has had, now that the clock finds it running.
+    fn ran(&self) -> Duration {
+        let on = processor_time().saturating_sub(self.0.resumed.load(Ordering::Relaxed));
+        Duration::from_micros(self.0.ran.fetch_add(on, Ordering::Relaxed).saturating_add(on))
     }
 
     /// Whether the event should no longer keep the host's own threads.
@@ -80,7 +80,7 @@ impl Turn {
     /// Gives way, and comes back when it is this event's turn.
     pub(super) fn wait(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let before = self.0.found_running.fetch_add(1, Ordering::Relaxed);
-        if !self.takes_long() && before < FREE && self.has_run_on() < SHORT {
+        if !self.takes_long() && self.ran() < SHORT {
             return Box::pin(tokio::task::yield_now());
         }
         self.0.long.store(true, Ordering::Relaxed);
@@ -122,9 +122,16 @@ impl Turn {
 mod tests {
     use super::*;
 
-    /// An event that was found running when it was old enough.
+    /// An event that has had that of a processor.
+    fn after(turns: &Turns, ran: Duration) -> Turn {
+        let turn = Turn::new(turns.clone());
+        turn.0.ran.store(u64::try_from(ran.as_micros()).unwrap(), Ordering::Relaxed);
+        turn
+    }
+
+    /// An event that was found running when it had had enough.
     async fn long(turns: &Turns) -> Turn {
-        let turn = Turn::since(turns.clone(), Instant::now() - SHORT);
+        let turn = after(turns, SHORT);
         assert!(!turn.takes_long(), "nothing has found it running: it may wait for a host call");
         turn.wait().await;
         assert!(turn.takes_long());
@@ -138,7 +145,7 @@ mod tests {
         for _ in 1..TURN {
             first.wait().await;
         }
-        let second = Turn::since(turns.clone(), Instant::now() - SHORT);
+        let second = after(&turns, SHORT);
         let waiting = tokio::spawn(second.wait());
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
@@ -155,17 +162,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn f2_an_event_that_a_tick_happens_to_meet_does_not_wait_behind_those_that_hang() {
+    async fn f2_an_event_that_waits_for_a_processor_does_not_take_long() {
         let turns = Turns(Arc::new(Semaphore::new(1)));
         let hanging = long(&turns).await;
-        // It is old, and others had the thread meanwhile.
-        let short = Turn::since(turns.clone(), Instant::now() - Duration::from_secs(1));
-        short.resume();
-        short.wait().await;
+        let short = Turn::new(turns.clone());
+        // The clock finds it running as often as it likes: it has hardly run.
+        for _ in 0..TURN {
+            short.resume();
+            short.wait().await;
+        }
         assert!(hanging.takes_long() && !short.takes_long() && !short.was_kept_waiting());
-        // Once more is no accident.
-        short.resume();
-        drop(short.wait());
-        assert!(short.takes_long());
+    }
+
+    #[tokio::test]
+    async fn f2_what_an_event_runs_adds_up() {
+        let turns = Turns(Arc::new(Semaphore::new(1)));
+        let busy = Turn::new(turns.clone());
+        let mut stretches = 0;
+        while !busy.takes_long() {
+            busy.resume();
+            let end = processor_time() + 1_000;
+            while processor_time() < end {}
+            busy.wait().await;
+            stretches += 1;
+        }
+        assert!((2..=5).contains(&stretches), "{stretches}");
     }
 }

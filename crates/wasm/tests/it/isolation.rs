@@ -74,37 +74,68 @@ async fn f2_a_guest_that_spins_does_not_stop_the_thread_that_it_runs_on() {
     assert!(spin.await.unwrap_err().is_cancelled());
 }
 
+/// Spins over the tool `long`, and proceeds over others.
+const SPINS_OVER_ONE_TOOL: &str = "(if (i32.eq (i32.load8_u (i32.load offset=72 (local.get $call))) (i32.const 108))
+    (then (loop $again (br $again)))) (i32.const 0)";
+
+fn call(guest: &Arc<WasmListener>, tool: &'static str) -> JoinHandle<Result<Verdict, ListenerFailure>> {
+    let guest = guest.clone();
+    tokio::spawn(async move { guest.before_call(&granted_call(tool, "{}")).await })
+}
+
 /// Events that take long go on in the slow lane, so they have neither the listener's places nor the only thread. One more
-/// waits for the lane in a place, and the next one is refused.
+/// keeps its place while it waits for the lane.
 #[tokio::test(flavor = "current_thread")]
 async fn f2_events_that_take_long_give_their_places_back() {
-    let over_one_tool = "(if (i32.eq (i32.load8_u (i32.load offset=72 (local.get $call))) (i32.const 108))
-        (then (loop $again (br $again)))) (i32.const 0)";
     let limits = SandboxLimits { concurrency: 2, decision_deadline: Duration::from_secs(3_600), ..patient() };
-    let guest = Arc::new(listener_with(before(over_one_tool), ListenerOptions { limits, ..options() }).await);
-    let ask = |tool: &'static str| {
-        let guest = guest.clone();
-        tokio::spawn(async move { guest.before_call(&granted_call(tool, "{}")).await })
-    };
+    let options = ListenerOptions { limits, ..options() };
+    let guest = Arc::new(listener_with(before(SPINS_OVER_ONE_TOOL), options).await);
     let mut long = Vec::new();
-    // One for the lane, and one that waits.
     for _ in 0..2 {
-        long.push(ask("long"));
-        assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
+        long.push(call(&guest, "long"));
+        assert_eq!(call(&guest, "works").await.unwrap(), Ok(Verdict::Proceed));
     }
-    // Neither the lane nor the parking has room for it, however long it is given.
-    assert_eq!(ask("long").await.unwrap(), Err(ListenerFailure::Overload));
-    assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
     // A caller that leaves gives its place in the lane to the one that waits, and that one gives its own back.
     let first = long.remove(0);
     first.abort();
     assert!(first.await.unwrap_err().is_cancelled());
-    let next = ask("long");
+    let next = call(&guest, "long");
     for _ in 0..4 {
-        assert_eq!(ask("works").await.unwrap(), Ok(Verdict::Proceed));
+        assert_eq!(call(&guest, "works").await.unwrap(), Ok(Verdict::Proceed));
     }
     assert!(long.iter().all(|event| !event.is_finished()));
     drop(next);
+}
+
+/// A burst of events that all take long, of a listener that gives itself the time for them: each is decided.
+#[tokio::test(flavor = "multi_thread")]
+async fn f2_events_that_take_long_wait_for_each_other() {
+    let counting = "(local $left i32) (local.set $left (i32.const 30000000))
+        (loop $again (br_if $again (local.tee $left (i32.sub (local.get $left) (i32.const 1))))) (i32.const 0)";
+    let limits = SandboxLimits { concurrency: 4, ..patient() };
+    let guest = Arc::new(listener_with(before(counting), ListenerOptions { limits, ..options() }).await);
+    let events: Vec<_> = (0..40).map(|_| call(&guest, "works")).collect();
+    for event in events {
+        assert_eq!(event.await.unwrap(), Ok(Verdict::Proceed));
+    }
+}
+
+/// Events that hang can not take all places of the sandbox by waiting for the lane.
+#[tokio::test(flavor = "current_thread")]
+async fn f2_those_that_wait_for_the_lane_leave_places() {
+    let sandbox = Sandbox::new(SandboxConfig { slots: 4, ..SandboxConfig::default() }).unwrap();
+    let limits = SandboxLimits { concurrency: 16, decision_deadline: Duration::from_secs(3_600), ..patient() };
+    let component = sandbox.load_bytes(before(SPINS_OVER_ONE_TOOL), None).await.unwrap();
+    let guest = Arc::new(WasmListener::new(component, ListenerOptions { limits, ..options() }).unwrap());
+    let mut long = Vec::new();
+    // Two for the lane, and two that wait.
+    for _ in 0..4 {
+        long.push(call(&guest, "long"));
+        assert_eq!(call(&guest, "works").await.unwrap(), Ok(Verdict::Proceed));
+    }
+    assert_eq!(call(&guest, "long").await.unwrap(), Err(ListenerFailure::Overload));
+    assert_eq!(call(&guest, "works").await.unwrap(), Ok(Verdict::Proceed));
+    assert!(long.iter().all(|event| !event.is_finished()));
 }
 
 fn report() -> CallReport {
