@@ -77,12 +77,17 @@ pub struct Wire {
 impl Wire {
     /// Starts a server. What it writes to standard error is discarded.
     pub fn start(server: &[OsString]) -> Self {
+        Self::start_with(server, Stdio::null())
+    }
+
+    /// Starts a server whose standard error goes there: into a pipe that nobody reads, if it is one.
+    pub fn start_with(server: &[OsString], error: Stdio) -> Self {
         let (program, arguments) = server.split_first().expect("a command has a program");
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(error)
             .kill_on_drop(true)
             .spawn()
             .expect("the server can be started");

@@ -19,6 +19,7 @@ mod errors_on_the_wire;
 mod embedding;
 mod bypasses;
 mod ledger_survives;
+mod unread_log;
 mod governed_peers;
 mod matrix;
 mod refuses_to_start;

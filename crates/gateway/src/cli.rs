@@ -76,19 +76,23 @@ impl ConfigFile {
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
-    log::start(&cli.log, matches!(cli.command, Command::Serve(_)));
-    let result = match cli.command {
-        // It limits its process, so there are no threads but those that compile.
-        Command::CompileComponent => compile_component::run(),
-        command => in_runtime(command),
-    };
-    match result {
+    match logged(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Where standard error is gone, the exit code still tells.
             let _ = writeln!(io::stderr(), "{}", described(&error));
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Everything is in the log when this returns.
+fn logged(cli: Cli) -> Result<()> {
+    let _log = log::start(&cli.log, matches!(cli.command, Command::Serve(_))).context("no thread for the log")?;
+    match cli.command {
+        // It limits its process, so there are no threads but those that compile.
+        Command::CompileComponent => compile_component::run(),
+        command => in_runtime(command),
     }
 }
 
